@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -270,7 +271,8 @@ void Device::perform(const gpu::ConvertArray& a) {
 }
 
 double Device::absolute_of(const gpu::CompareArrays& a) {
-  if (a.bits || (a.type != ElementType::f16 && a.type != ElementType::bf16)) return a.absolute;
+  if (a.bits || a.cap) return a.absolute;
+  if (scaled_tolerance(a.type, {1.0, 0.0}, std::array{0.5}).absolute == 1.0) return a.absolute;
   const std::uint64_t stride = a.stride != 0 ? a.stride : size_in_bytes(a.expected_type);
   check(driver_->stream_synchronize(stream_), "waiting for the kernels");
   std::vector<double> sample;
@@ -290,7 +292,8 @@ void Device::perform(const gpu::CompareArrays& a) {
           slack = a.slack ? buffer(*a.slack).data : 0;
   std::uint64_t got_stride = a.stride != 0 ? a.stride : size_in_bytes(a.type);
   std::uint64_t expected_stride = a.stride != 0 ? a.stride : size_in_bytes(a.expected_type);
-  int bits = a.bits ? 1 : 0;
+  int bits = (a.bits ? 1 : 0) | (a.infinities == Infinities::none ? 2 : 0) |
+             (a.infinities == Infinities::negative ? 4 : 0) | (a.cap ? 8 : 0);
   std::uint64_t count = a.count;
   int type = static_cast<int>(a.type), expected_type = static_cast<int>(a.expected_type);
   double absolute = absolute_of(a), relative = a.relative, overflow = a.overflow;

@@ -24,8 +24,56 @@ std::string extents(const std::vector<Expression>& list) {
   return detail::joined(list, " x ", [](const Expression& extent) { return extent.text(); });
 }
 
+/// How a kernel sees elements of types that C++ has not.
+std::string_view layout_text(const Argument& argument, Backend backend) {
+  const bool cuda = backend == Backend::cuda, host = backend == Backend::host;
+  switch (argument.named_type()) {
+    case ElementType::f8e4m3:
+      return cuda ? "`__nv_fp8_e4m3` of cuda_fp8.h or its bytes: 1 sign, 4 exponent and 3 mantissa bits, "
+                    "bias 7, no "
+                    "infinities, NaN 0x7f and 0xff"
+                  : "bytes: 1 sign, 4 exponent and 3 mantissa bits, bias 7, no infinities, NaN 0x7f and 0xff";
+    case ElementType::f8e5m2:
+      return cuda ? "`__nv_fp8_e5m2` of cuda_fp8.h or its bytes, the upper half of an f16"
+                  : "bytes, the upper half of an f16";
+    case ElementType::f4e2m1:
+      return cuda ? "two in a byte, the lower four bits first, `__nv_fp4x2_e2m1` of cuda_fp4.h or its bytes: "
+                    "the values "
+                    "0 0.5 1 1.5 2 3 4 6 by three bits under the sign"
+                  : "two in a byte, the lower four bits first: the values 0 0.5 1 1.5 2 3 4 6 by three bits "
+                    "under the sign";
+    case ElementType::i4:
+      return "two in a byte, the lower four bits first, in two's complement";
+    case ElementType::u4:
+      return "two in a byte, the lower four bits first";
+    case ElementType::c64:
+      return host   ? "two float each, the real part first: `std::complex<float>` or `float`"
+             : cuda ? "two float each, the real part first: `float2` or `float`"
+                    : "two float each, the real part first";
+    default:
+      return {};
+  }
+}
+
 /// What an input holds before a call.
 std::string contents_text(const Argument& argument) {
+  if (!argument.scale_of.empty())
+    return "the scales of " + clean_text(argument.scale_of) + ", block by block";
+  if (argument.quantised) {
+    const Quantised& made = *argument.quantised;
+    const bool biased = argument.type == ElementType::u4 || argument.type == ElementType::u8;
+    std::string text = made.of.empty() ? "floats" : clean_text(made.of);
+    text += " over " + clean_text(made.scale);
+    if (biased) text += argument.type == ElementType::u4 ? " plus 8" : " plus 128";
+    text += made.block.empty() ? std::string(", which is one for the array")
+                               : ", of which each block of " + clean_text(made.block[0].text()) + " x " +
+                                     clean_text(made.block[1].text()) + " elements has one";
+    if (made.columns) text += "; rows have " + clean_text(made.columns->text()) + " elements";
+    if (!made.of.empty()) return text;
+    Argument floats = argument;
+    floats.quantised.reset();
+    return text + "; the floats are " + contents_text(floats);
+  }
   const auto end = [](const std::optional<Expression>& expression, double value) {
     return expression ? clean_text(expression->text()) : fmt::format("{:g}", value);
   };
@@ -59,17 +107,35 @@ std::string contents_text(const Argument& argument) {
   return {};
 }
 
+/// What else a tolerance says of an output.
+std::string rest_of(const Tolerance& tolerance) {
+  std::string text;
+  if (tolerance.matched_ratio < 1) {
+    const Tolerance cap = cap_of(tolerance);
+    text += fmt::format(" for at least {:g} % of the elements", 100 * tolerance.matched_ratio);
+    text += tolerance.cap_absolute || tolerance.cap_relative
+                ? fmt::format(", the others by {:g} + {:g} |expected|", cap.absolute, cap.relative)
+                : std::string(", the others must be finite");
+  }
+  if (tolerance.infinities == Infinities::none) text += "; no element may be infinite";
+  if (tolerance.infinities == Infinities::negative) text += "; no element may be plus infinity";
+  return text;
+}
+
 std::string argument_text(const Problem& problem, const Argument& argument) {
   constexpr std::array<std::string_view, 4> roles{"input", "output", "input and output", "workspace"};
   std::string text = "- " + clean_text(argument.name) + ": ";
   if (argument.tensor_map)
     text += "tensor map of " + clean_text(argument.tensor_map->array);
-  else if (argument.is_array)
+  else if (argument.is_array) {
     text += fmt::format("array of {}, {}, {} elements", clean_text(argument.type_text()),
                         roles[static_cast<std::size_t>(argument.role)],
                         argument.size ? clean_text(argument.size->text()) : std::string("?"));
-  else
+    if (const std::string_view layout = layout_text(argument, problem.backend); !layout.empty())
+      text += fmt::format(" ({})", layout);
+  } else {
     text += clean_text(argument.type_text());
+  }
   if (argument.is_input()) text += "; holds " + contents_text(argument);
   if (argument.is_scalar() && argument.value) text += "; is " + clean_text(argument.value->text());
   if (argument.is_output()) {
@@ -78,6 +144,7 @@ std::string argument_text(const Problem& problem, const Argument& argument) {
         problem.bit_exact || (tolerance.absolute == 0 && tolerance.relative == 0)
             ? std::string("; must equal the reference's bit for bit")
             : fmt::format("; may differ by {:g} + {:g} |expected|", tolerance.absolute, tolerance.relative);
+    if (!problem.bit_exact) text += rest_of(tolerance);
   }
   if (!argument.symbol.empty()) text += "; the __constant__ variable " + clean_text(argument.symbol);
   return text + '\n';

@@ -50,6 +50,14 @@ std::uint64_t poison_word(ElementType type, Storage storage, std::uint64_t seed)
     if (size_in_bytes(type) == 4) return repeat32(random >> 32);
     return repeat16((0x80u | (random & 0x7fu)) * 0x0101u);  // high bit set: no bool, no small count
   }
+  if (storage == Storage::native && is_small_float(type)) {
+    // NaNs where the format has any, of either sign; f4e2m1 has not, and gets odd bytes.
+    const std::uint64_t sign = random & 0x80u;
+    const std::uint64_t pattern = type == ElementType::f8e4m3   ? 0x7fu | sign
+                                  : type == ElementType::f8e5m2 ? 0x7du | sign | (random & 2u)
+                                                                : 0x80u | (random & 0x7fu);
+    return repeat16(pattern * 0x0101u);
+  }
   if (storage == Storage::native && type == ElementType::f16) return repeat16(0x7e00u | (random & 0xffu));
   if (storage == Storage::native && type == ElementType::bf16) return repeat16(0x7fc0u | (random & 0x3fu));
   if (storage == Storage::f32 || (storage == Storage::native && type == ElementType::f32))
@@ -135,9 +143,10 @@ ShapePlan plan_shape(const Problem& problem, const Candidate& candidate, std::si
 
 std::size_t stored_bytes(ElementType type, Storage storage) noexcept {
   if (!is_floating(type) || storage == Storage::native) return size_in_bytes(type);
-  return storage == Storage::f32   ? sizeof(float)
-         : storage == Storage::f64 ? sizeof(double)
-                                   : sizeof(long double);
+  const std::size_t one = storage == Storage::f32   ? sizeof(float)
+                          : storage == Storage::f64 ? sizeof(double)
+                                                    : sizeof(long double);
+  return one * stored_together(type);
 }
 
 std::size_t stored_bytes(const PlannedArgument& argument, Storage storage) noexcept {
@@ -165,15 +174,15 @@ std::vector<std::byte> gathered(const Column& column, const std::byte* data, std
 
 void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count,
                    std::byte* out) {
-  const std::size_t size = size_in_bytes(type), wide = stored_bytes(type, storage);
+  const std::size_t size = size_in_bytes(type), wide = stored_bytes(type, storage) / stored_together(type);
   if (!is_floating(type) || storage == Storage::native ||
       (storage == Storage::f32 && type == ElementType::f32) ||
       (storage == Storage::f64 && type == ElementType::f64)) {
     if (count != 0) std::memcpy(out, native, count * size);
     return;
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    const double value = load_element(type, native + i * size);
+  for (std::size_t i = 0; i < count * stored_together(type); ++i) {
+    const double value = load_element(type, native, i);
     if (storage == Storage::f32) {
       const float narrow = static_cast<float>(value);
       std::memcpy(out + i * wide, &narrow, sizeof narrow);
@@ -187,10 +196,10 @@ void store_widened(ElementType type, Storage storage, const std::byte* native, s
 }
 
 void load_doubles(ElementType type, Storage storage, const std::byte* in, std::size_t count, double* out) {
-  const std::size_t wide = stored_bytes(type, storage);
-  for (std::size_t i = 0; i < count; ++i) {
+  const std::size_t wide = stored_bytes(type, storage) / stored_together(type);
+  for (std::size_t i = 0; i < count * stored_together(type); ++i) {
     if (storage == Storage::native || !is_floating(type)) {
-      out[i] = load_element(type, in + i * wide);
+      out[i] = load_element(type, in, i);
     } else if (storage == Storage::f32) {
       float value;
       std::memcpy(&value, in + i * wide, sizeof value);
@@ -489,7 +498,12 @@ bool Slots::is_poison(std::size_t slot, std::size_t argument, std::size_t elemen
     }
     return false;
   }
-  return std::memcmp(data(slot, argument) + element * size, &word, std::min<std::size_t>(size, 8)) == 0;
+  // Two that were widened together are looked at one by one.
+  const std::size_t each = size / (storage_ == Storage::native ? 1 : stored_together(planned.type));
+  for (std::size_t at = 0; at < size; at += each)
+    if (std::memcmp(data(slot, argument) + element * size + at, &word, std::min<std::size_t>(each, 8)) == 0)
+      return true;
+  return false;
 }
 
 bool Slots::is_all_poison(std::size_t slot, std::size_t argument) const {
@@ -507,7 +521,7 @@ std::size_t Slots::poison_left(std::size_t slot, std::size_t argument) const {
   const std::uint64_t word = poison_word(planned, storage_, poison_[slot]);
   const std::byte* in = data(slot, argument);
   std::size_t left = 0;
-  if (planned.structure != nullptr) {
+  if (planned.structure != nullptr || is_packed(planned.type)) {
     for (std::size_t i = 0; i < planned.count; ++i) left += is_poison(slot, argument, i) ? 1u : 0u;
     return left;
   }

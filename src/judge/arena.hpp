@@ -51,7 +51,7 @@ struct PlannedArgument {
   bool is_array = false;
   Role role = Role::in;
   Initialisation initialisation = Initialisation::uniform;
-  std::size_t count = 0;  ///< elements of an array
+  std::size_t count = 0;  ///< elements of an array, of packed types pairs of them, of c64 the parts
   Value value;            ///< of a scalar
   Tolerance tolerance;
   const StructType* structure = nullptr;  ///< of the problem's argument, where elements are structs
@@ -62,6 +62,9 @@ struct PlannedArgument {
   [[nodiscard]] std::size_t element_bytes() const noexcept {
     return structure != nullptr ? size_in_bytes(*structure) : size_in_bytes(type);
   }
+
+  /// Numbers in an array, each of which is compared for itself.
+  [[nodiscard]] std::size_t elements() const noexcept { return count * stored_together(type); }
 
   [[nodiscard]] bool is_input() const noexcept {
     return is_array && (role == Role::in || role == Role::inout);
@@ -91,7 +94,8 @@ struct Column {
 
 [[nodiscard]] ShapePlan plan_shape(const Problem& problem, const Candidate& candidate, std::size_t shape);
 
-/// Bytes of one element; structs are stored as the problem says for all processes.
+/// Bytes of one element, of packed types of two: they stay together where they are widened. Structs are
+/// stored as the problem says for all processes.
 [[nodiscard]] std::size_t stored_bytes(ElementType type, Storage storage) noexcept;
 [[nodiscard]] std::size_t stored_bytes(const PlannedArgument& argument, Storage storage) noexcept;
 
@@ -110,7 +114,8 @@ class FreshInputs;
 /// poison is no result; of integers so many that more come up once in 10^6 results whose bits are random.
 [[nodiscard]] std::uint64_t poison_by_chance(ElementType type, std::uint64_t count) noexcept;
 
-/// Converts native elements to what a process with that storage reads, and back to doubles.
+/// Converts native elements to what a process with that storage reads, and back to doubles. `count` is that
+/// of PlannedArgument, so that packed types give two doubles for each.
 void store_widened(ElementType type, Storage storage, const std::byte* native, std::size_t count,
                    std::byte* out);
 void load_doubles(ElementType type, Storage storage, const std::byte* in, std::size_t count, double* out);

@@ -316,7 +316,11 @@ void ascending(const std::byte* pool, const RankRange& ranks, std::size_t count,
 void sort_pool(ElementType type, std::vector<std::byte>& pool) {
   const std::size_t size = size_in_bytes(type);
   std::vector<std::pair<double, std::size_t>> order(FreshInputs::values);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = {load_element(type, &pool[i * size]), i};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    double value = 0;  // of two that share a byte their sum
+    for (std::size_t k = 0; k < stored_together(type); ++k) value += load_element(type, &pool[i * size], k);
+    order[i] = {value, i};
+  }
   std::sort(order.begin(), order.end());
   const std::vector<std::byte> drawn = pool;
   for (std::size_t i = 0; i < order.size(); ++i)
@@ -488,15 +492,20 @@ FreshInputs::FreshInputs(const Problem& problem, const ShapePlan& plan, std::uin
       spreads_(problem.arguments.size()),
       draws_(problem.arguments.size()),
       bytes_(problem.arguments.size()),
-      others_(problem.arguments.size()) {
+      others_(problem.arguments.size()),
+      quantised_(problem.arguments.size()) {
   const Shape& shape = problem.shapes[plan.shape];
   for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
-    const Argument& argument = problem.arguments[a];
+    const Argument& given = problem.arguments[a];
+    quantised_[a] = given.is_in_quantised();
+    // Scales come from elsewhere, and so do elements whose floats are another argument's.
+    if (!given.scale_of.empty() || (given.quantised && !given.quantised->of.empty())) continue;
+    const Argument argument = given.quantised ? floats_of(given) : given;
     bytes_[a] = argument.element_bytes();
     if (!argument.is_input()) continue;
-    const std::optional<Way> way = way_of(argument, plan.arguments[a].count);
-    draws_[a] = way.has_value();
-    others_[a] = !way;
+    const std::optional<Way> way = way_of(argument, plan.arguments[a].elements());
+    draws_[a] = way.has_value() && !quantised_[a];
+    others_[a] = !way && !quantised_[a];
     if (!way) continue;
     ways_[a] = *way;
     arguments_[a] = at_shape(argument, shape);
@@ -515,6 +524,59 @@ FreshInputs::FreshInputs(const Problem& problem, const ShapePlan& plan, std::uin
     ways_[a] = ready(*way, pools_[a]);
     pools_[a].resize((values + 1) * bytes_[a]);  // a zero for sparse ones
   }
+  quantised_arrays_ = quantised_arrays(problem, plan);
+}
+
+std::vector<QuantisedArray> quantised_arrays(const Problem& problem, const ShapePlan& plan) {
+  const auto place = [&](const std::string& name) {
+    const auto found = std::find_if(problem.arguments.begin(), problem.arguments.end(),
+                                    [&](const Argument& one) { return one.name == name; });
+    return static_cast<std::size_t>(found - problem.arguments.begin());
+  };
+  std::vector<QuantisedArray> arrays;
+  for (std::size_t a = 0; a < problem.arguments.size(); ++a) {
+    const Argument& argument = problem.arguments[a];
+    if (!argument.quantised) continue;
+    QuantisedArray& one = arrays.emplace_back();
+    one.argument = one.floats = a;
+    one.scale = place(argument.quantised->scale);
+    if (!argument.quantised->of.empty()) one.floats = place(argument.quantised->of);
+    one.type = argument.type;
+    one.scale_type = problem.arguments[one.scale].type;
+    one.float_type = one.floats == a ? ElementType::f32 : problem.arguments[one.floats].type;
+    one.stored = plan.arguments[a].count;
+    one.scales = plan.arguments[one.scale].count;
+    one.blocks =
+        quantised_blocks(argument, problem.shapes[plan.shape], plan.arguments[a].elements(), one.scales);
+    if (plan.arguments[one.floats].elements() != plan.arguments[a].elements())
+      raise<ConfigError>("the floats of " + argument.name + " are as many as its elements are not",
+                         std::to_string(plan.arguments[one.floats].elements()) + " of " +
+                             problem.arguments[one.floats].name + ", " +
+                             std::to_string(plan.arguments[a].elements()) + " of " + argument.name,
+                         "give both the same size");
+  }
+  return arrays;
+}
+
+void write_quantised(const QuantisedArray& array, const std::vector<std::byte>& floats, Contents& contents) {
+  const std::size_t elements = array.stored * stored_together(array.type);
+  std::vector<double> values(elements);
+  for (std::size_t i = 0; i < elements; ++i) values[i] = load_element(array.float_type, floats.data(), i);
+  contents[array.argument].resize(array.stored * size_in_bytes(array.type));
+  contents[array.scale].resize(array.scales * size_in_bytes(array.scale_type));
+  quantise(values, array.blocks, array.type, array.scale_type, contents[array.argument].data(),
+           contents[array.scale].data());
+}
+
+void FreshInputs::quantise_into(Contents& contents, std::uint64_t seed) const {
+  contents.resize(arguments_.size());
+  for (const QuantisedArray& array : quantised_arrays_) {
+    const std::size_t elements = array.stored * stored_together(array.type);
+    std::vector<std::byte> floats(elements * size_in_bytes(array.float_type));
+    draw(array.floats, elements, Rng::stream(seed, arguments_[array.floats].name)(), floats.data());
+    write_quantised(array, floats, contents);
+    if (array.floats != array.argument) contents[array.floats] = std::move(floats);
+  }
 }
 
 void FreshInputs::generate_by(InputGenerator& generator, const ShapePlan& plan) {
@@ -527,16 +589,18 @@ void FreshInputs::generate_by(InputGenerator& generator, const ShapePlan& plan) 
 }
 
 Contents FreshInputs::generated(std::uint64_t seed) const {
-  if (generator_ == nullptr) return {};
+  if (generator_ == nullptr && quantised_arrays_.empty()) return {};
   const double begin = monotonic_seconds();
-  Contents contents = generator_->contents(plan_, InputFlavour::declared, seed, generated_);
+  Contents contents;
+  if (generator_ != nullptr) contents = generator_->contents(plan_, InputFlavour::declared, seed, generated_);
+  quantise_into(contents, seed);
   const double seconds = monotonic_seconds() - begin;
   generating_ = generating_ > 0 ? std::min(generating_, seconds) : seconds;
   return contents;
 }
 
 std::size_t FreshInputs::calls_filled_in(double seconds) const {
-  if (generator_ == nullptr) return std::numeric_limits<std::size_t>::max();
+  if (generator_ == nullptr && quantised_arrays_.empty()) return std::numeric_limits<std::size_t>::max();
   if (generating_ <= 0) (void)generated(secret_seed());
   return static_cast<std::size_t>(std::max(1.0, seconds / generating_));
 }
@@ -595,6 +659,39 @@ void FreshInputs::stretches(std::size_t argument, std::size_t count, Rng& rng, s
 void FreshInputs::fill(std::size_t argument, const Stretch& stretch, LaneRng& lanes, std::byte* out) const {
   static const auto fill_by = fill_of_this_processor();
   fill_by({ways_[argument], pools_[argument].data(), bytes_[argument]}, stretch, lanes, out);
+}
+
+namespace {
+
+void drop_signs(ElementType type, bool quantised, std::byte* first, std::size_t stride, std::size_t count) {
+  if (is_packed(type)) {
+    if (type != ElementType::f4e2m1 && !(quantised && type == ElementType::i4)) return;
+    for (std::size_t i = 0; i < 2 * count; ++i)
+      store_element(type, std::abs(load_element(type, first, i)), first, i);
+    return;
+  }
+  if (quantised && type == ElementType::i8)
+    for (std::size_t i = 0; i < count; ++i)
+      store_element(type, std::abs(load_element(type, first, i)), first, i);
+  if (!is_floating(type)) return;
+  // The sign is the highest bit of the last byte.
+  std::byte* at = first + size_in_bytes(type) - 1;
+  for (std::size_t i = 0; i < count; ++i, at += stride) *at &= std::byte{0x7f};
+}
+
+}  // namespace
+
+std::vector<std::byte> without_signs(const Argument& argument, std::vector<std::byte> contents) {
+  // What is sorted, generated or read from a file may mean something that its magnitudes do not.
+  if (!is_drawn(argument.initialisation)) return contents;
+  const std::size_t stride = argument.element_bytes(), count = contents.size() / stride;
+  if (!argument.structure)
+    drop_signs(argument.type, argument.quantised.has_value(), contents.data(), stride, count);
+  if (argument.structure)
+    for (std::size_t f = 0; f < argument.structure->fields.size(); ++f)
+      drop_signs(argument.structure->fields[f].type, false,
+                 contents.data() + offset_of(*argument.structure, f), stride, count);
+  return contents;
 }
 
 }  // namespace kernelsearch::detail

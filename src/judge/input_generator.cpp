@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "judge/compile.hpp"
+#include "judge/fresh_inputs.hpp"
 #include "judge/generator/kernelsearch_inputs.hpp"
 #include "judge/runner.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -328,7 +329,7 @@ Contents InputGenerator::contents(const ShapePlan& plan, InputFlavour flavour, s
   bool generates = false;
   for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
     const Argument& argument = problem.arguments[a];
-    if (!argument.is_input() || (!wanted.empty() && !wanted[a])) continue;
+    if (!argument.is_input() || argument.is_in_quantised() || (!wanted.empty() && !wanted[a])) continue;
     const std::size_t count = plan.arguments[a].count;
     if (!is_generated(argument)) {
       contents[a].resize(count * argument.element_bytes());
@@ -344,6 +345,17 @@ Contents InputGenerator::contents(const ShapePlan& plan, InputFlavour flavour, s
     }
   }
   if (generates) impl_->generate(plan, flavour, seed, wanted, contents);
+  for (const QuantisedArray& array : quantised_arrays(problem, plan)) {
+    if (!wanted.empty() && !wanted[array.argument] && !wanted[array.scale] && !wanted[array.floats]) continue;
+    const Argument& drawn = problem.arguments[array.floats];
+    const std::size_t elements = plan.arguments[array.argument].elements();
+    std::vector<std::byte> floats(elements * size_in_bytes(array.float_type));
+    Rng rng = Rng::stream(seed, drawn.name);
+    fill_input(at_shape(drawn.quantised ? floats_of(drawn) : drawn, shape), elements, flavour, rng,
+               floats.data());
+    write_quantised(array, floats, contents);
+    if (array.floats != array.argument) contents[array.floats] = std::move(floats);
+  }
   return contents;
 }
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "judge/output_text.hpp"
+
 namespace kernelsearch::detail {
 namespace {
 
@@ -58,10 +60,11 @@ std::vector<double> slack_of(const OutputValues& exact, const OutputValues& magn
 void allow_unwritten(const PlannedArgument& argument, InputSet& set, std::size_t a) {
   const auto& unwritten = set.expected[a].unwritten;
   const std::size_t columns = argument.structure != nullptr ? set.expected[a].fields.size() : 1;
-  if (!unwritten.empty()) set.slack[a].resize(argument.count * columns);
+  const std::size_t together = stored_together(argument.type), elements = argument.elements();
+  if (!unwritten.empty()) set.slack[a].resize(elements * columns);
   for (std::size_t c = 0; c < columns; ++c)
-    for (std::size_t i = 0; i < unwritten.size(); ++i)
-      if (unwritten[i]) set.slack[a][c * argument.count + i] = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < unwritten.size() * together; ++i)
+      if (unwritten[i / together]) set.slack[a][c * elements + i] = std::numeric_limits<double>::infinity();
 }
 
 InputSets::InputSets(const Problem& problem, References& references, InputGenerator& generator,
@@ -160,6 +163,7 @@ Contents InputSets::contents(const ShapePlan& plan, std::uint64_t seed) {
     fresh.draw(a, plan.arguments[a].count, Rng::stream(seed, problem_.arguments[a].name)(),
                contents[a].data());
   }
+  fresh.quantise_into(contents, seed);
   return contents;
 }
 
@@ -250,17 +254,8 @@ void InputSets::solve(const ShapePlan& plan, InputSet& set) {
   std::vector<OutputValues> magnitude, kernel;
   if (lenient) {
     Contents absolute = set.contents;
-    for (std::size_t a = 0; a < absolute.size(); ++a) {
-      // What is sorted, generated or read from a file may mean something that its magnitudes do not.
-      if (!is_drawn(plan.arguments[a].initialisation)) continue;
-      const std::size_t step = plan.arguments[a].element_bytes();
-      for (const Column& column : columns_of(plan.arguments[a])) {
-        if (!is_floating(column.type)) continue;
-        const std::size_t last = column.offset + size_in_bytes(column.type) - 1;
-        for (std::size_t i = last; i < absolute[a].size(); i += step)
-          absolute[a][i] &= std::byte{0x7f};  // the sign
-      }
-    }
+    for (std::size_t a = 0; a < absolute.size(); ++a)
+      absolute[a] = without_signs(problem_.arguments[a], std::move(absolute[a]));
     magnitude = references_.exact(plan, absolute);
     kernel = references_.in_kernel_precision(plan, set.contents);
   }
@@ -270,7 +265,7 @@ void InputSets::solve(const ShapePlan& plan, InputSet& set) {
     if (!argument.is_output()) continue;
     std::vector<double>& slack = set.slack[a];
     const std::size_t columns = argument.structure != nullptr ? expected.fields.size() : 1;
-    if (lenient) slack.resize(argument.count * columns);
+    if (lenient) slack.resize(argument.elements() * columns);
     for (std::size_t c = 0; c < columns; ++c) {
       const auto column = [&](const OutputValues& whole) -> const OutputValues& {
         return argument.structure != nullptr ? whole.fields[c] : whole;
@@ -281,7 +276,7 @@ void InputSets::solve(const ShapePlan& plan, InputSet& set) {
                                         : argument.tolerance;
         const auto allowed = slack_of(column(expected), column(magnitude[a]), column(kernel[a]), tolerance);
         std::copy(allowed.begin(), allowed.end(),
-                  slack.begin() + static_cast<std::ptrdiff_t>(c * argument.count));
+                  slack.begin() + static_cast<std::ptrdiff_t>(c * argument.elements()));
       }
     }
     allow_unwritten(argument, set, a);
@@ -302,13 +297,13 @@ std::optional<Fault> InputSets::compare(const ShapePlan& plan, InputSet& set,
     if (!argument.is_output()) continue;
     const bool fields = argument.structure != nullptr;
     const std::size_t columns = fields ? set.expected[a].fields.size() : 1;
-    set.slack[a].resize(argument.count * columns);
+    set.slack[a].resize(argument.elements() * columns);
     for (std::size_t c = 0; c < columns; ++c) {
       const auto& exact = (fields ? set.expected[a].fields[c] : set.expected[a]).floating;
       const auto& rounded = (fields ? kernel[a].fields[c] : kernel[a]).floating;
       for (std::size_t i = 0; i < exact.size(); ++i)
         if (const double error = std::abs(rounded[i] - exact[i]); std::isfinite(error))
-          set.slack[a][c * argument.count + i] += 4 * error;
+          set.slack[a][c * argument.elements() + i] += 4 * error;
     }
   }
   return compare_outputs(problem_, plan, set, got);
@@ -316,21 +311,30 @@ std::optional<Fault> InputSets::compare(const ShapePlan& plan, InputSet& set,
 
 namespace {
 
-/// The bits of an element in hexadecimal.
-std::string bits_of(const std::byte* element, std::size_t bytes) {
+/// The bits of an element.
+std::uint64_t bits_at(ElementType type, const std::byte* array, std::size_t index) {
   std::uint64_t value = 0;
-  std::memcpy(&value, element, bytes);
+  if (!is_packed(type)) {
+    const std::size_t size = size_in_bytes(type);
+    std::memcpy(&value, array + index * size, size);
+    return value;
+  }
+  return static_cast<std::uint64_t>(array[index / 2]) >> (index % 2 == 0 ? 0 : 4) & 15u;
+}
+
+/// The same in hexadecimal.
+std::string bits_of(ElementType type, const std::byte* array, std::size_t index) {
   char text[24];
-  std::snprintf(text, sizeof text, "0x%0*llx", static_cast<int>(2 * bytes),
-                static_cast<unsigned long long>(value));
+  std::snprintf(text, sizeof text, "0x%0*llx",
+                static_cast<int>(is_packed(type) ? 1 : 2 * size_in_bytes(type)),
+                static_cast<unsigned long long>(bits_at(type, array, index)));
   return text;
 }
 
 /// The bits that the reference's value has in the output's own type.
 std::vector<std::byte> expected_bits(ElementType type, const std::vector<double>& values) {
-  const std::size_t size = size_in_bytes(type);
-  std::vector<std::byte> bits(values.size() * size);
-  for (std::size_t i = 0; i < values.size(); ++i) store_element(type, values[i], &bits[i * size]);
+  std::vector<std::byte> bits(values.size() / stored_together(type) * size_in_bytes(type));
+  for (std::size_t i = 0; i < values.size(); ++i) store_element(type, values[i], bits.data(), i);
   return bits;
 }
 
@@ -338,14 +342,13 @@ Comparison compare_bits(ElementType type, const std::byte* got, const std::byte*
                         std::span<const double> slack) {
   Comparison result;
   result.elements = count;
-  const std::size_t size = size_in_bytes(type);
   for (std::size_t i = 0; i < count; ++i) {
     if (!slack.empty() && std::isinf(slack[i])) {
       ++result.exempt;
       continue;
     }
-    if (std::memcmp(got + i * size, expected + i * size, size) == 0) continue;
-    const double value = load_element(type, got + i * size), wanted = load_element(type, expected + i * size);
+    if (bits_at(type, got, i) == bits_at(type, expected, i)) continue;
+    const double value = load_element(type, got, i), wanted = load_element(type, expected, i);
     if (is_floating(type) && std::isnan(value) && std::isnan(wanted)) continue;
     if (result.wrong++ == 0) result.first = {i, value, wanted, 0.0};
   }
@@ -366,44 +369,49 @@ std::optional<Fault> compare_outputs(const Problem& problem, const ShapePlan& pl
       const Column& column = columns[c];
       const bool field = argument.structure != nullptr;
       const OutputValues& expected = field ? set.expected[a].fields[c] : set.expected[a];
-      const Tolerance tolerance = tolerance_for(
+      Tolerance tolerance = tolerance_for(
           column.type, field ? problem.tolerance_of(column.type) : argument.tolerance, expected.floating);
+      if (problem.bit_exact) tolerance = Tolerance{};
+      const std::size_t count = argument.elements();
       const std::span<const double> all = set.slack[a];
-      const auto slack = all.empty() ? all : all.subspan(c * argument.count, argument.count);
+      const auto slack = all.empty() ? all : all.subspan(c * count, count);
       std::vector<std::byte> copy;
       if (field) copy = gathered(column, got[a].data(), argument.count, argument.element_bytes());
       const std::byte* const values = field ? copy.data() : got[a].data();
       std::vector<std::byte> bits;
       if (problem.bit_exact && is_floating(column.type)) bits = expected_bits(column.type, expected.floating);
       const Comparison comparison =
-          problem.bit_exact ? compare_bits(column.type, values,
-                                           is_floating(column.type) ? bits.data() : expected.integers.data(),
-                                           argument.count, slack)
+          problem.bit_exact
+              ? compare_bits(column.type, values,
+                             is_floating(column.type) ? bits.data() : expected.integers.data(), count, slack)
           : is_floating(column.type)
               ? compare_floating(column.type, values, expected.floating, tolerance, slack)
-              : compare_integers(column.type, values, expected.integers.data(), argument.count, tolerance);
+              : compare_integers(column.type, values, expected.integers.data(), count, tolerance);
       elements += comparison.elements - comparison.exempt;
       wrong += comparison.wrong;
-      if (comparison.ok() || fault) continue;
+      if (comparison.ok(tolerance) || fault) continue;
       constexpr const char* flavours[] = {"declared", "edge", "ill-conditioned"};
-      const std::size_t i = comparison.first->index, size = size_in_bytes(column.type);
+      const bool beyond = comparison.beyond != 0 && tolerance.matched_ratio < 1;
+      const Mismatch& first = beyond ? *comparison.first_beyond : *comparison.first;
+      const std::byte* const wanted = is_floating(column.type) ? bits.data() : expected.integers.data();
       char within[160];
       if (problem.bit_exact)
-        std::snprintf(
-            within, sizeof within, "bit by bit (%s, expected %s)", bits_of(values + i * size, size).c_str(),
-            bits_of((is_floating(column.type) ? bits.data() : expected.integers.data()) + i * size, size)
-                .c_str());
+        std::snprintf(within, sizeof within, "bit by bit (%s, expected %s)",
+                      bits_of(column.type, values, first.index).c_str(),
+                      bits_of(column.type, wanted, first.index).c_str());
       else
-        std::snprintf(within, sizeof within, "within %.3g", comparison.first->allowed);
-      char text[640];
-      std::snprintf(
-          text, sizeof text,
-          "%s[%zu]%s is %.9g, expected %.9g %s; %.4g %% of %s%s wrong (shape %s, %s inputs, seed %#llx)",
-          problem.arguments[a].name.c_str(), i, column.name.c_str(), comparison.first->got,
-          comparison.first->expected, within, 100 * (1 - comparison.right_share()),
-          problem.arguments[a].name.c_str(), column.name.c_str(), problem.shapes[plan.shape].name.c_str(),
-          flavours[static_cast<int>(set.flavour)], static_cast<unsigned long long>(set.seed));
-      fault = Fault{Verdict::wrong_result, text};
+        std::snprintf(within, sizeof within, "within %.3g", first.allowed);
+      char seed[32];
+      std::snprintf(seed, sizeof seed, "%#llx", static_cast<unsigned long long>(set.seed));
+      char numbers[240];
+      std::snprintf(numbers, sizeof numbers, " is %.9g, expected %.9g %s; ", first.got, first.expected,
+                    within);
+      fault = Fault{Verdict::wrong_result,
+                    element_text(problem.arguments[a], first.index, column.name) + numbers +
+                        share_text(1 - comparison.right_share(), problem.arguments[a].name + column.name,
+                                   tolerance, beyond) +
+                        " (shape " + problem.shapes[plan.shape].name + ", " +
+                        flavours[static_cast<int>(set.flavour)] + " inputs, seed " + seed + ")"};
     }
   }
   if (fault && elements != 0)

@@ -26,7 +26,7 @@ std::vector<OutputValues> outputs_in(Runner& runner) {
         }
       }
     } else if (is_floating(argument.type)) {
-      output.floating.resize(argument.count);
+      output.floating.resize(argument.elements());
       load_doubles(argument.type, runner.storage(), slots.data(0, a), argument.count, output.floating.data());
     } else {
       output.integers.assign(slots.data(0, a), slots.data(0, a) + slots.bytes(a));

@@ -22,10 +22,24 @@ std::string argument_type(const Argument& argument, std::string_view real, std::
                                                                    : cpp_name(argument.type));
 }
 
+/// What an array of c64 is passed as to a function that takes pairs, e.g. of std::complex, or their parts.
+std::string pairs_text(const Problem& problem, std::string_view real) {
+  if (std::none_of(problem.arguments.begin(), problem.arguments.end(),
+                   [](const Argument& a) { return a.complex; }))
+    return {};
+  const std::string part = "sizeof(" + std::string(real.empty() ? std::string_view("float") : real) + ")";
+  return "namespace {\nstruct kernelsearch_pairs {\n  void* data;\n  template <class T>\n  operator T*() "
+         "const {\n"
+         "    static_assert(sizeof(T) == " +
+         part + " || sizeof(T) == 2 * " + part +
+         ", \"an array of c64: of pairs, or of their parts\");\n    return static_cast<T*>(data);\n  "
+         "}\n};\n}\n";
+}
+
 std::string entry(const Problem& problem, const std::string& function, std::string_view real,
                   std::string_view of_structs = {}) {
   std::string text =
-      "#line 1 \"kernelsearch_entry\"\n"
+      "#line 1 \"kernelsearch_entry\"\n" + pairs_text(problem, real) +
       "extern \"C\" __attribute__((visibility(\"default\"))) void kernelsearch_entry(void* const* "
       "arguments) {\n  ";
   text += function + "(";
@@ -36,6 +50,8 @@ std::string entry(const Problem& problem, const std::string& function, std::stri
     if (i != 0) text += ", ";
     if (!argument.is_array)
       text += "*static_cast<const " + type + "*>" + position;
+    else if (argument.complex)
+      text += "kernelsearch_pairs{const_cast<void*>" + position + "}";
     else
       text +=
           "static_cast<" + std::string(argument.role == Role::in ? "const " : "") + type + "*>" + position;
@@ -175,7 +191,7 @@ std::string layout_checks(const Problem& problem) {
       } else if (field.type == ElementType::f32 || field.type == ElementType::f64) {
         check("static_cast<" + of + ">(1) / 2 != 0", is);
       } else if (!is_floating(field.type) && field.type != ElementType::boolean) {
-        const bool is_signed = field.type >= ElementType::i8 && field.type <= ElementType::i64;
+        const bool is_signed = is_signed_integer(field.type);
         check("static_cast<" + of + ">(1) / 2 == 0", is);
         check(
             "(static_cast<" + of + ">(-1) < static_cast<" + of + ">(0)) == " + (is_signed ? "true" : "false"),

@@ -48,6 +48,11 @@ Bytes stored(const PlannedArgument& argument, const OutputValues& values) {
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const OutputValues& column = argument.structure != nullptr ? values.fields[c] : values;
     const std::size_t size = size_in_bytes(columns[c].type);
+    if (is_packed(columns[c].type) && !column.floating.empty()) {
+      for (std::size_t i = 0; i < argument.elements(); ++i)
+        store_element(columns[c].type, column.floating[i], bytes.data(), i);
+      continue;
+    }
     for (std::size_t i = 0; i < argument.count; ++i) {
       std::byte* const at = bytes.data() + i * each + columns[c].offset;
       if (is_floating(columns[c].type))
@@ -61,9 +66,8 @@ Bytes stored(const PlannedArgument& argument, const OutputValues& values) {
 
 /// The elements of an output in the range of its values, as numbers.
 std::vector<double> numbers(const PlannedArgument& argument, const Bytes& bytes) {
-  std::vector<double> values(argument.count);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = load_element(argument.type, bytes.data() + i * argument.element_bytes());
+  std::vector<double> values(argument.elements());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = load_element(argument.type, bytes.data(), i);
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   return values;
 }
@@ -71,8 +75,7 @@ std::vector<double> numbers(const PlannedArgument& argument, const Bytes& bytes)
 Bytes constant(const PlannedArgument& argument, double value) {
   Bytes bytes(argument.count * argument.element_bytes());
   if (!is_floating(argument.type)) value = std::nearbyint(value);
-  for (std::size_t i = 0; i < argument.count; ++i)
-    store_element(argument.type, value, bytes.data() + i * argument.element_bytes());
+  for (std::size_t i = 0; i < argument.elements(); ++i) store_element(argument.type, value, bytes.data(), i);
   return bytes;
 }
 

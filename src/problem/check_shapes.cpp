@@ -129,7 +129,16 @@ class ShapeCheck {
 
   /// That the array can be filled, without the price of filling all of it.
   void check_fill(const Argument& argument, std::size_t count) const {
-    const Argument here = at_shape(argument, shape_);
+    const Argument given = at_shape(argument, shape_);
+    const Argument here = given.quantised ? floats_of(given) : given;
+    if (given.quantised) {
+      const auto scale =
+          std::find_if(problem_.arguments.begin(), problem_.arguments.end(),
+                       [&](const Argument& one) { return one.name == given.quantised->scale; });
+      if (known(*scale))
+        (void)quantised_blocks(given, shape_, count * stored_together(given.type),
+                               element_count(*scale, shape_, tunables_));
+    }
     Rng rng;
     std::vector<std::byte> bytes(2 * here.element_bytes());
     if (here.initialisation == Initialisation::file) {

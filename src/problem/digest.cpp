@@ -38,6 +38,14 @@ class Canonical {
     return *this;
   }
   Canonical& tolerance(const Tolerance& one) { return number(one.absolute).number(one.relative); }
+  Canonical& later_tolerance(const std::string& name, const Tolerance& one) {
+    if (one.matched_ratio != 1) text("matched_ratio").text(name).number(one.matched_ratio);
+    if (one.cap_absolute) text("cap").text(name).number(*one.cap_absolute);
+    if (one.cap_relative) text("relative cap").text(name).number(*one.cap_relative);
+    if (one.infinities != Infinities::as_expected)
+      text("infinities").text(name).count(static_cast<std::size_t>(one.infinities));
+    return *this;
+  }
   Canonical& regions(const Regions& one) { return text(one.device).text(one.host).text(one.macros); }
   Canonical& named(const std::vector<NamedValue>& all) {
     count(all.size());
@@ -86,6 +94,12 @@ class Canonical {
         for (const double value : *one.edge) number(value);
       }
       if (!one.exact.empty()) text("exact").text(one.name);
+      if (one.quantised) {
+        text("quantised").text(one.name).text(one.quantised->scale).text(one.quantised->of);
+        formula(one.quantised->columns).formulas(one.quantised->block);
+      }
+      if (one.complex) text("c64").text(one.name);
+      if (one.is_output()) later_tolerance(one.name, problem.tolerance_of(one));
       if (one.total) text("offsets").text(one.name).formula(one.total).number(one.skew);
       if (!one.files.empty()) text("files").text(one.name).data(one.files);
     }
@@ -126,7 +140,10 @@ class Canonical {
   }
   Canonical& data(const std::vector<InputFile>& files) {
     count(files.size());
-    for (const InputFile& file : files) text(file.shape).text(file.digest);
+    for (const InputFile& file : files) {
+      text(file.shape).text(file.digest);
+      if (!file.tensor.empty()) text("tensor").text(file.tensor);
+    }
     return *this;
   }
   Canonical& hidden_shapes(const HiddenShapes& one) {

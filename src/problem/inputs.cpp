@@ -31,8 +31,8 @@ IntegerRange integer_range(const Argument& argument) {
     if (value >= 0x1p63) return std::numeric_limits<std::int64_t>::max();
     return static_cast<std::int64_t>(value);
   };
-  const int bits = static_cast<int>(8 * size_in_bytes(argument.type));
-  const bool is_signed = argument.type >= ElementType::i8 && argument.type <= ElementType::i64;
+  const int bits = is_packed(argument.type) ? 4 : static_cast<int>(8 * size_in_bytes(argument.type));
+  const bool is_signed = is_signed_integer(argument.type);
   IntegerRange type_range{0, std::numeric_limits<std::int64_t>::max()};
   if (is_signed) {
     type_range.high >>= 64 - bits;
@@ -61,7 +61,9 @@ FloatRange float_range(const Argument& argument) {
   const FloatRange range{smallest_from(argument.type, argument.low),
                          greatest_below(argument.type, argument.high)};
   const double limit = greatest_below(argument.type, std::numeric_limits<double>::infinity());
-  if (!(range.low <= range.high) || !(argument.low >= -limit) || !(argument.high <= limit))
+  // The range is cut to types whose greatest value is small, as it is to integers.
+  const bool infinite = !(argument.low >= -limit) || !(argument.high <= limit);
+  if (!(range.low <= range.high) || (infinite && !is_small_float(argument.type)))
     detail::raise<ConfigError>("argument " + argument.name + " has an empty or infinite range",
                                "no finite " + std::string(to_string(argument.type)) + " range is [" +
                                    to_string(Value{argument.low}) + ", " + to_string(Value{argument.high}) +
@@ -84,6 +86,10 @@ struct Target {
 
 template <class Next>
 void write(ElementType type, std::size_t count, Target out, Next next) {
+  if (is_packed(type)) {
+    for (std::size_t i = 0; i < count; ++i) store_element(type, next(i), out.data, i);
+    return;
+  }
   std::byte* at = out.data;
   for (std::size_t i = 0; i < count; ++i, at += out.stride) store_element(type, next(i), at);
 }
@@ -137,6 +143,12 @@ double decades(ElementType type) noexcept {
       return 4.0;
     case ElementType::f64:
       return 24.0;
+    case ElementType::f8e5m2:
+      return 4.0;
+    case ElementType::f8e4m3:
+      return 1.0;
+    case ElementType::f4e2m1:
+      return 0.5;
     default:
       return 12.0;
   }
@@ -235,6 +247,13 @@ void sort_as(std::size_t count, std::byte* out, Less less) {
   std::memcpy(out, values.data(), count * sizeof(T));
 }
 
+void sort_any(ElementType type, std::size_t count, std::byte* out) {
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = load_element(type, out, i);
+  std::sort(values.begin(), values.end());
+  for (std::size_t i = 0; i < count; ++i) store_element(type, values[i], out, i);
+}
+
 void sort_elements(ElementType type, std::size_t count, std::byte* out) {
   const auto sort = [&]<class T>(T) { sort_as<T>(count, out, std::less<T>()); };
   switch (type) {
@@ -246,6 +265,13 @@ void sort_elements(ElementType type, std::size_t count, std::byte* out) {
       return sort_as<std::uint16_t>(count, out, [](std::uint16_t a, std::uint16_t b) {
         return double_from_bf16(a) < double_from_bf16(b);
       });
+    case ElementType::f8e4m3:
+    case ElementType::f8e5m2:
+    case ElementType::f4e2m1:
+    case ElementType::i4:
+    case ElementType::u4:
+    case ElementType::c64:
+      return sort_any(type, count, out);
     case ElementType::f32:
       return sort(float{});
     case ElementType::f64:
@@ -341,7 +367,7 @@ void fill_from_file(const Argument& argument, std::size_t count, std::byte* out)
                std::to_string(bytes) + " are needed",
            "correct the size or the file");
   std::error_code error;
-  if (std::filesystem::file_size(file.path, error) != file.offset + file.bytes || error)
+  if (std::filesystem::file_size(file.path, error) != file.offset + file.bytes + file.behind || error)
     refuse(file.path.string() + " is not as long as when the problem was read", "start again");
   std::ifstream stream(file.path, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(file.offset));
@@ -377,11 +403,13 @@ void fill_input(const Argument& argument, std::size_t count, Rng& rng, std::byte
   fill_input(argument, count, InputFlavour::declared, rng, out);
 }
 
-void fill_input(const Argument& argument, std::size_t count, InputFlavour flavour, Rng& rng, std::byte* out) {
+void fill_input(const Argument& argument, std::size_t stored, InputFlavour flavour, Rng& rng,
+                std::byte* out) {
+  const std::size_t count = stored * stored_together(argument.type);
   const Target target{out, argument.element_bytes()};
   switch (argument.initialisation) {
     case Initialisation::file:
-      return fill_from_file(argument, count, out);
+      return fill_from_file(argument, stored, out);
     case Initialisation::generator:
       detail::raise<ConfigError>("argument " + argument.name + " is filled by the problem's generator", "",
                                  "use an evaluator's inputs, which run it");
@@ -409,6 +437,76 @@ void fill_input(const Argument& argument, std::size_t count, InputFlavour flavou
     default:
       return fill_values(argument, count, flavour, rng, target);
   }
+}
+
+Argument floats_of(const Argument& quantised) {
+  Argument floats = quantised;
+  floats.type = ElementType::f32;
+  floats.quantised.reset();
+  return floats;
+}
+
+QuantisedBlocks quantised_blocks(const Argument& quantised, const Shape& shape, std::size_t elements,
+                                 std::size_t scales) {
+  const auto refuse = [&](const std::string& given, const char* todo) {
+    detail::raise<ConfigError>("the blocks of " + quantised.name + " are wrong for shape " + shape.name,
+                               given, todo);
+  };
+  const auto whole = [&](const Expression& expression) {
+    const Value value = evaluate(expression, shape, {}, "a block of " + quantised.name);
+    const double number = value.index() > 2 ? 0.0 : to_number(value);
+    if (!(number >= 1) || number != std::floor(number) || number > 0x1p40)
+      refuse(expression.text() + " is " + to_string(value), "give whole numbers from 1 on");
+    return static_cast<std::size_t>(number);
+  };
+  QuantisedBlocks blocks;
+  blocks.columns = quantised.quantised->columns ? whole(*quantised.quantised->columns) : elements;
+  if (blocks.columns != 0 && elements % blocks.columns != 0)
+    refuse(std::to_string(elements) + " elements in rows of " + std::to_string(blocks.columns),
+           "let \"columns\" divide the size");
+  blocks.rows = blocks.columns == 0 ? 0 : elements / blocks.columns;
+  blocks.block_rows = std::max<std::size_t>(blocks.rows, 1);
+  blocks.block_columns = std::max<std::size_t>(blocks.columns, 1);
+  if (quantised.quantised->block.size() == 2) {
+    blocks.block_rows = whole(quantised.quantised->block[0]);
+    blocks.block_columns = whole(quantised.quantised->block[1]);
+  }
+  if (blocks.count() != scales)
+    refuse(std::to_string(blocks.down()) + " x " + std::to_string(blocks.across()) + " blocks, and " +
+               quantised.quantised->scale + " has " + std::to_string(scales) + " elements",
+           "correct \"block\", or the size of the scales");
+  return blocks;
+}
+
+void quantise(std::span<const double> floats, const QuantisedBlocks& blocks, ElementType type,
+              ElementType scale_type, std::byte* values, std::byte* scales) {
+  const bool four = is_packed(type), integer = !is_floating(type);
+  const double greatest =
+      integer ? (four ? 7.0 : 127.0) : greatest_below(type, std::numeric_limits<double>::infinity());
+  const double zero = integer && !is_signed_integer(type) ? greatest + 1 : 0.0;
+  for (std::size_t r = 0; r < blocks.down(); ++r)
+    for (std::size_t c = 0; c < blocks.across(); ++c) {
+      const std::size_t first_row = r * blocks.block_rows, first_column = c * blocks.block_columns;
+      const std::size_t last_row = std::min(blocks.rows, first_row + blocks.block_rows),
+                        last_column = std::min(blocks.columns, first_column + blocks.block_columns);
+      double most = 0;
+      for (std::size_t i = first_row; i < last_row; ++i)
+        for (std::size_t j = first_column; j < last_column; ++j)
+          most = std::max(most, std::abs(floats[i * blocks.columns + j]));
+      const std::size_t block = r * blocks.across() + c;
+      store_element(scale_type, most / greatest, scales, block);
+      double scale = load_element(scale_type, scales, block);
+      if (!(scale > 0) || !std::isfinite(scale)) {
+        store_element(scale_type, 1.0, scales, block);
+        scale = 1;
+      }
+      for (std::size_t i = first_row; i < last_row; ++i)
+        for (std::size_t j = first_column; j < last_column; ++j) {
+          // A scale that was rounded down would lead past the greatest value.
+          const double part = std::clamp(floats[i * blocks.columns + j] / scale, -greatest, greatest);
+          store_element(type, integer ? std::nearbyint(part) + zero : part, values, i * blocks.columns + j);
+        }
+    }
 }
 
 Argument field_argument(const Argument& argument, const StructField& field) {
@@ -476,7 +574,9 @@ std::size_t element_count(const Argument& argument, const Shape& shape,
   constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
   if (count > most_bytes / static_cast<std::int64_t>(argument.element_bytes()))
     refuse("an array may have 2^40 bytes at most");
-  return static_cast<std::size_t>(count);
+  if (is_packed(argument.type) && count % 2 != 0)
+    refuse("two elements share a byte: the number of elements must be even");
+  return static_cast<std::size_t>(argument.complex ? 2 * count : count) / stored_together(argument.type);
 }
 
 double bytes_of_arrays(std::span<const Argument> arguments, const Shape& shape,

@@ -66,15 +66,30 @@ bool asks_for_openmp(const std::string& flag) {
 
 bool within(const Tolerance& tolerance, double got, double expected) noexcept {
   if (std::isnan(expected)) return std::isnan(got);
+  if (std::isinf(got) &&
+      (tolerance.infinities == Infinities::none || (tolerance.infinities == Infinities::negative && got > 0)))
+    return false;
   if (std::isinf(expected)) return got == expected;
   return std::abs(got - expected) <= tolerance.absolute + tolerance.relative * std::abs(expected);
 }
 
-/// The first element outside of the tolerance.
+/// Whether the element is farther off than any may be: see Tolerance.
+bool beyond(const Tolerance& tolerance, double got, double expected) noexcept {
+  if (within(tolerance, got, expected)) return false;
+  return !std::isfinite(got) || !std::isfinite(expected) || !within(cap_of(tolerance), got, expected);
+}
+
+/// The first element outside of the tolerance, where more are than may be or one beyond the cap.
 std::optional<std::size_t> first_wrong(const Tolerance& tolerance, const std::vector<double>& got,
                                        const std::vector<double>& expected) {
-  for (std::size_t i = 0; i < std::min(got.size(), expected.size()); ++i)
-    if (!within(tolerance, got[i], expected[i])) return i;
+  std::size_t wrong = 0, first = 0;
+  const std::uint64_t allowed = allowed_wrong(tolerance, expected.size());
+  for (std::size_t i = 0; i < std::min(got.size(), expected.size()); ++i) {
+    if (within(tolerance, got[i], expected[i])) continue;
+    if (beyond(tolerance, got[i], expected[i])) return i;
+    if (wrong++ == 0) first = i;
+    if (wrong > allowed) return first;
+  }
   if (got.size() != expected.size()) return std::min(got.size(), expected.size());
   return std::nullopt;
 }
@@ -226,6 +241,21 @@ class ShapeLint {
       suspect(Severity::warning, "equal " + outputs_[o].name,
               "all elements of output " + name(o) + " are equal", "choose inputs that tell elements apart");
     check_spread(o, tolerance, values, others);
+    check_ratio(o, tolerance, values);
+  }
+
+  /// Whether a kernel may leave out as many elements as need not match: nothing but a cap tells it from one
+  /// that rounds them badly.
+  void check_ratio(std::size_t o, const Tolerance& tolerance, const std::vector<double>& values) {
+    const std::uint64_t free = allowed_wrong(tolerance, values.size());
+    if (free == 0 || problem_.bit_exact) return;
+    std::vector<double> fake = values;
+    std::fill(fake.end() - static_cast<std::ptrdiff_t>(free), fake.end(), 0.0);
+    if (same(fake, values) || first_wrong(tolerance, fake, values)) return;
+    warn("with matched_ratio " + number(tolerance.matched_ratio) + " a kernel that writes 0 in place of " +
+             std::to_string(free) + " of " + std::to_string(values.size()) + " elements of output " +
+             name(o) + " passes, always the same ones",
+         "give the tolerance an \"error_cap\" below the size of the results, or a ratio of 1");
   }
 
   /// Whether something that is no result passes as one: zeros, the mean, another call's result.
@@ -247,7 +277,7 @@ class ShapeLint {
       const double share = static_cast<double>(passing) / static_cast<double>(values.size());
       const std::string bound = "; the bound is " + number(tolerance.absolute) + " + " +
                                 number(tolerance.relative) + " * |expected|";
-      if (passing == values.size()) {
+      if (!first_wrong(tolerance, fake, values)) {
         suspect(Severity::error, "wide " + outputs_[o].name,
                 "the tolerance of output " + name(o) + " is wider than its spread: " + what + " would pass" +
                     bound,

@@ -42,9 +42,14 @@ void check_name(const JsonCursor& place, const std::string& name, std::string_vi
                                                      const std::filesystem::path& folder,
                                                      std::span<const Shape> shapes);
 
-/// Where the elements of `argument` begin in its files: the whole file, or of .npy what its header says.
-/// Refuses headers of another type or of arrays that do not lie in C order.
-void check_elements(const JsonCursor& place, const Argument& argument, std::vector<InputFile>& files);
+/// Whether the file's name says that it holds tensors with names.
+[[nodiscard]] bool is_safetensors(const InputFile& file);
+
+/// Where the elements of `argument` begin in its files: the whole file, or of .npy and .safetensors what
+/// its header says, of the latter for the tensor `wanted` (empty: that of the argument's name, or the only
+/// one). Refuses headers of another type or of arrays that do not lie in C order.
+void check_elements(const JsonCursor& place, const Argument& argument, const std::string& wanted,
+                    std::vector<InputFile>& files);
 
 /// The key "generator".
 [[nodiscard]] GeneratedInputs read_generator(const JsonCursor& place, const std::filesystem::path& folder,

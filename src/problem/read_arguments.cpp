@@ -10,13 +10,13 @@
 namespace kernelsearch::detail {
 namespace {
 
-constexpr const char* fill_keys[] = {"init", "low",   "high",  "mean", "deviation",
-                                     "edge", "exact", "total", "skew", "file"};
+constexpr const char* fill_keys[] = {"init",  "low",   "high", "mean", "deviation", "edge",
+                                     "exact", "total", "skew", "file", "tensor",    "quantised"};
 
 ElementType read_element_type(const JsonCursor& place) {
-  return static_cast<ElementType>(place.choice(
-      "element type",
-      {"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"}));
+  return static_cast<ElementType>(
+      place.choice("element type", {"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16",
+                                    "u32", "u64", "bool", "f8e4m3", "f8e5m2", "f4e2m1", "i4", "u4", "c64"}));
 }
 
 double finite(const JsonCursor& place, std::string_view todo) {
@@ -32,10 +32,13 @@ void default_range(Argument& argument) {
   argument.high = 1.0;
   if (argument.initialisation == Initialisation::normal) {
     argument.low = 0.0;
+  } else if (argument.type == ElementType::f4e2m1) {
+    argument.low = -6.0;  // few values are smaller
+    argument.high = 6.0;
   } else if (!is_floating(argument.type)) {
-    const bool is_signed = argument.type >= ElementType::i8 && argument.type <= ElementType::i64;
-    argument.low = is_signed ? -64.0 : 0.0;
-    argument.high = is_signed ? 64.0 : 128.0;
+    const bool is_signed = is_signed_integer(argument.type), four = is_packed(argument.type);
+    argument.low = is_signed ? (four ? -8.0 : -64.0) : 0.0;
+    argument.high = is_signed ? (four ? 8.0 : 64.0) : (four ? 16.0 : 128.0);
   }
   if (argument.type == ElementType::boolean) argument.high = 2.0;
 }
@@ -104,10 +107,18 @@ void read_contents(const JsonCursor& place, Argument& argument, const std::files
   const bool from_file = argument.initialisation == Initialisation::file;
   const auto file = place.find("file");
   if (file && !from_file) file->refuse("names a file that is not used", "add \"init\": \"file\"");
+  if (const auto tensor = place.find("tensor"); tensor && !from_file)
+    tensor->refuse("names a tensor of no file", "add \"init\": \"file\" and \"file\"");
   if (!from_file) return;
-  const JsonCursor given = place.at("file", "name a file of the problem's folder, raw or .npy");
+  const JsonCursor given = place.at("file", "name a file of the problem's folder, raw, .npy or .safetensors");
   argument.files = read_data_files(given, folder, shapes);
-  check_elements(given, argument, argument.files);
+  std::string wanted;
+  if (const auto tensor = place.find("tensor")) {
+    wanted = tensor->string("name a tensor of the .safetensors file");
+    if (std::none_of(argument.files.begin(), argument.files.end(), is_safetensors))
+      tensor->refuse("names a tensor of a file that has none", "remove it: it is for .safetensors files");
+  }
+  check_elements(given, argument, wanted, argument.files);
 }
 
 /// {"struct": "Particle", "fields": [{"name": "x", "type": "f32"}, ...]}
@@ -129,6 +140,10 @@ StructType read_struct(const JsonCursor& place) {
       if (other.name.substr(0, other.name.find('[')) == field.name)
         called.refuse("is the name of two fields", "give each its own name");
     field.type = read_element_type(item.at("type", todo));
+    if (is_of_arrays_only(field.type))
+      item.at("type", "")
+          .refuse("is a type that fields of structs cannot have",
+                  field.type == ElementType::c64 ? "use two fields of f32" : "use u8 for its bytes");
     default_range(field);
     if (const auto low = item.find("low")) field.low = finite(*low, "give a number");
     if (const auto high = item.find("high")) field.high = finite(*high, "give a number");
@@ -160,6 +175,92 @@ void read_type(const JsonCursor& place, Argument& argument) {
     argument.type = ElementType::u8;
   } else {
     argument.type = read_element_type(place);
+    argument.complex = argument.type == ElementType::c64;
+    if (argument.complex) argument.type = ElementType::f32;
+  }
+}
+
+/// Ways of filling that mean nothing for elements that share a byte, or for pairs.
+void check_fill_of_type(const JsonCursor& init, const Argument& argument) {
+  const Initialisation how = argument.initialisation;
+  const bool counts = how == Initialisation::arange || how == Initialisation::permutation ||
+                      how == Initialisation::sorted || how == Initialisation::offsets;
+  if (argument.complex && (counts || how == Initialisation::ones))
+    init.refuse("is not an initialisation of c64",
+                "use uniform, normal, zeros, ill_conditioned, file or generator");
+  if (is_packed(argument.type) && (counts || how == Initialisation::ill_conditioned))
+    init.refuse("is not an initialisation of " + argument.type_text(),
+                "use uniform, normal, zeros, ones, file or generator");
+}
+
+/// {"scale": "a_scale", "of": "a_floats", "columns": "k", "block": [1, 128]}
+void read_quantised(const JsonCursor& place, Argument& argument, const Scope& scope) {
+  constexpr const char* todo = "write {\"scale\": \"NAME\", \"columns\": \"k\", \"block\": [1, 128]}";
+  place.only({"scale", "of", "columns", "block"});
+  if (!is_small_float(argument.type) && argument.type != ElementType::i4 &&
+      argument.type != ElementType::u4 && argument.type != ElementType::i8 &&
+      argument.type != ElementType::u8)
+    place.refuse("quantises to a type of many bits", argument.type_text(),
+                 "use f8e4m3, f8e5m2, f4e2m1, i4, u4, i8 or u8");
+  if (argument.initialisation != Initialisation::uniform && argument.initialisation != Initialisation::normal)
+    place.refuse("quantises what is not drawn",
+                 "use \"init\": \"uniform\" or \"normal\", which draw the floats");
+  if (argument.role != Role::in || argument.edge || !argument.symbol.empty())
+    place.refuse("quantises what is not a plain input", argument.name,
+                 "use \"role\": \"in\" without \"edge\"");
+  Quantised& made = argument.quantised.emplace();
+  made.scale = place.at("scale", todo).string("name the argument that gets the scales");
+  if (const auto of = place.find("of")) made.of = of->string("name the argument that holds the floats");
+  if (const auto columns = place.find("columns"))
+    made.columns = read_expression(*columns, scope.variables, "shape variables");
+  const auto block = place.find("block");
+  if (!block) return;
+  const std::vector<JsonCursor> sides = block->items("give rows and columns of a block, e.g. [1, 128]");
+  if (sides.size() != 2) block->refuse("is not a block", "give its rows and columns, e.g. [1, 128]");
+  if (!made.columns)
+    block->refuse("is a block of an array without rows", "give \"columns\", the elements of a row");
+  for (const JsonCursor& side : sides)
+    made.block.push_back(read_expression(side, scope.variables, "shape variables"));
+}
+
+/// That the arrays are there which belong to a quantised one, and that nothing else fills them.
+void check_quantised(const std::vector<JsonCursor>& items, std::vector<Argument>& arguments) {
+  for (std::size_t a = 0; a < arguments.size(); ++a) {
+    if (!arguments[a].quantised) continue;
+    const JsonCursor place = items[a].at("quantised", "");
+    const auto named = [&](const char* key, const std::string& name) -> std::pair<std::size_t, JsonCursor> {
+      for (std::size_t i = 0; i < arguments.size(); ++i)
+        if (arguments[i].name == name && i != a) {
+          if (arguments[i].is_array && arguments[i].role == Role::in && is_floating(arguments[i].type) &&
+              !arguments[i].structure && !arguments[i].complex && !is_packed(arguments[i].type))
+            return {i, place.at(key, "")};
+          place.at(key, "").refuse("is not an input of floats", name,
+                                   "name an array that is an input of f32, f16 or the like");
+        }
+      place.at(key, "").refuse("names no argument", name, "name another array of the problem");
+    };
+    const auto [scale, scale_place] = named("scale", arguments[a].quantised->scale);
+    if (!arguments[scale].scale_of.empty())
+      scale_place.refuse("gets the scales of two arrays", arguments[scale].name, "give each its own");
+    for (const char* key : fill_keys)
+      if (const auto fill = items[scale].find(key))
+        fill->refuse("fills an array that gets scales",
+                     "remove it: they come from the floats of " + arguments[a].name);
+    arguments[scale].scale_of = arguments[a].name;
+    if (arguments[a].quantised->of.empty()) continue;
+    const auto [of, of_place] = named("of", arguments[a].quantised->of);
+    for (const char* key : {"low", "high", "mean", "deviation", "edge", "exact", "init"})
+      if (const auto fill = items[a].find(key))
+        fill->refuse("says how floats are drawn that another argument holds",
+                     "move it to " + arguments[of].name);
+    if (!arguments[of].floats_of.empty())
+      of_place.refuse("names floats that are quantised twice", arguments[of].name, "give each array its own");
+    if (of == scale || arguments[of].quantised || !arguments[of].scale_of.empty() ||
+        (arguments[of].initialisation != Initialisation::uniform &&
+         arguments[of].initialisation != Initialisation::normal))
+      of_place.refuse("is not an array of floats that are drawn", arguments[of].name,
+                      "name one of \"init\": \"uniform\" or \"normal\"");
+    arguments[of].floats_of = arguments[a].name;
   }
 }
 
@@ -173,7 +274,12 @@ void read_fill(const JsonCursor& place, Argument& argument, const Scope& scope,
   if (argument.initialisation == Initialisation::generator && !generator)
     init->refuse("names a generator that the problem has not",
                  "add \"generator\": {\"source\": \"inputs.cpp\"} to the problem");
+  if (init) check_fill_of_type(*init, argument);
   default_range(argument);
+  if (place.find("quantised") && argument.initialisation == Initialisation::uniform) {
+    argument.low = -1.0;  // of the floats
+    argument.high = 1.0;
+  }
   const bool normal = argument.initialisation == Initialisation::normal;
   const bool drawn = is_drawn(argument.initialisation);
   const bool ranged =
@@ -212,6 +318,7 @@ void read_fill(const JsonCursor& place, Argument& argument, const Scope& scope,
     read_edge(*edge, argument, drawn);
   }
   if (const auto exact = place.find("exact")) read_exact(*exact, argument);
+  if (const auto quantised = place.find("quantised")) read_quantised(*quantised, argument, scope);
   read_offsets(place, argument, scope);
   read_contents(place, argument, folder, shapes);
 }
@@ -282,8 +389,14 @@ void read_array(const JsonCursor& place, const JsonCursor& size, Argument& argum
     if (argument.structure)
       tolerance->refuse("is one tolerance for the fields of a struct",
                         "each field has that of its type: use \"tolerances\" of the problem");
-    argument.tolerance = read_tolerance(*tolerance, argument.type);
+    argument.tolerance = read_tolerance(*tolerance, argument.named_type());
   }
+  const bool own_conversion = is_small_float(argument.type) || is_packed(argument.type);
+  if (own_conversion && argument.is_output() &&
+      (scope.backend == Backend::opencl || scope.backend == Backend::vulkan))
+    place.at("type", "")
+        .refuse("is a type that outputs of opencl and vulkan kernels cannot have",
+                "write f32 or u8 instead; inputs may have it");
   if (const auto symbol = place.find("symbol")) read_symbol(*symbol, argument, scope);
 }
 
@@ -297,6 +410,9 @@ void read_scalar(const JsonCursor& place, Argument& argument, std::span<const st
   for (const char* key : {"tolerance", "symbol"}) refuse(key);
   if (argument.structure)
     place.at("type", "").refuse("is a struct by value", "give the argument a \"size\" to make it an array");
+  if (is_of_arrays_only(argument.named_type()))
+    place.at("type", "")
+        .refuse("is a type that only arrays have", "use f32, or give the argument a \"size\"");
   const Role role = read_role(place).value_or(Role::in);
   if (role == Role::workspace)
     place.refuse("is a workspace without a size", argument.name, "give its number of elements as \"size\"");
@@ -325,10 +441,36 @@ void read_map(const JsonCursor& place, const JsonCursor& map, Argument& argument
   argument.tensor_map = read_tensor_map(map, scope);
 }
 
+/// A number, or {"absolute": ..., "relative": ...}: how far off the elements may be that are outside of the
+/// bounds.
+void read_cap(const JsonCursor& place, Tolerance& tolerance) {
+  constexpr const char* todo = "give a number, or {\"absolute\": 1, \"relative\": 0.5}";
+  const auto bound = [](const JsonCursor& one) {
+    const double value = finite(one, "give a number >= 0");
+    if (value < 0) one.refuse("is a negative cap", "give a number >= 0");
+    return value;
+  };
+  if (place.kind() != JsonNode::Kind::object) {
+    tolerance.cap_absolute = bound(place);
+  } else {
+    place.only({"absolute", "relative"});
+    if (const auto absolute = place.find("absolute")) tolerance.cap_absolute = bound(*absolute);
+    if (const auto relative = place.find("relative")) tolerance.cap_relative = bound(*relative);
+    if (!tolerance.cap_absolute && !tolerance.cap_relative) place.refuse("caps nothing", todo);
+  }
+  const Tolerance cap = cap_of(tolerance);
+  if (cap.absolute <= tolerance.absolute && cap.relative <= tolerance.relative)
+    place.refuse("is a cap that is not wider than the tolerance",
+                 to_string(Value{cap.absolute}) + " + " + to_string(Value{cap.relative}) +
+                     " |expected|, and the tolerance is " + to_string(Value{tolerance.absolute}) + " + " +
+                     to_string(Value{tolerance.relative}) + " |expected|",
+                 "it is for the elements outside of the tolerance: give a wider one, or remove it");
+}
+
 }  // namespace
 
 Tolerance read_tolerance(const JsonCursor& place, ElementType type) {
-  place.only({"absolute", "relative"});
+  place.only({"absolute", "relative", "matched_ratio", "error_cap", "infinities"});
   Tolerance tolerance = default_tolerance(type);
   for (const char* key : {"absolute", "relative"}) {
     const auto bound = place.find(key);
@@ -337,12 +479,26 @@ Tolerance read_tolerance(const JsonCursor& place, ElementType type) {
     if (value < 0) bound->refuse("is a negative tolerance", "give a number >= 0");
     (*key == 'a' ? tolerance.absolute : tolerance.relative) = value;
   }
+  if (const auto ratio = place.find("matched_ratio")) {
+    constexpr const char* share =
+        "give the share of the elements that must be within the bounds, e.g. 0.99; 1 is all";
+    tolerance.matched_ratio = finite(*ratio, share);
+    if (!(tolerance.matched_ratio > 0 && tolerance.matched_ratio <= 1))
+      ratio->refuse("is not a share", share);
+  }
+  if (const auto cap = place.find("error_cap")) read_cap(*cap, tolerance);
+  if (const auto where = place.find("infinities")) {
+    if (!is_floating(type)) where->refuse("is about infinities, which integers do not have", "remove it");
+    tolerance.infinities =
+        static_cast<Infinities>(where->choice("rule", {"as_expected", "negative", "none"}));
+  }
   return tolerance;
 }
 
 std::vector<std::pair<ElementType, Tolerance>> read_tolerances(const JsonCursor& place) {
   constexpr const char* todo = "write {\"f32\": {\"absolute\": 1e-4, \"relative\": 1e-4}}";
-  place.only({"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"});
+  place.only({"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool",
+              "f8e4m3", "f8e5m2", "f4e2m1", "i4", "u4", "c64"});
   std::vector<std::pair<ElementType, Tolerance>> tolerances;
   for (const auto& [key, member] : place.members(todo)) {
     const ElementType type = *element_type_from(key);
@@ -359,8 +515,9 @@ std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope
   bool output = false;
   const std::vector<JsonCursor> items = place.items(todo);
   for (const JsonCursor& item : items) {
-    item.only({"name", "type", "size", "role", "init", "low", "high", "mean", "deviation", "edge", "exact",
-               "total", "skew", "file", "value", "tolerance", "tensor_map", "symbol"});
+    item.only({"name",   "type",      "size",  "role",      "init",       "low",   "high",
+               "mean",   "deviation", "edge",  "exact",     "total",      "skew",  "file",
+               "tensor", "quantised", "value", "tolerance", "tensor_map", "symbol"});
     Argument argument;
     const JsonCursor name = item.at("name", "name the argument as in the function's signature");
     argument.name = name.string("name the argument as in the function's signature");
@@ -385,6 +542,7 @@ std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope
     arguments.push_back(std::move(argument));
   }
   check_tensor_maps(items, arguments);
+  check_quantised(items, arguments);
   if (!output)
     place.refuse("has no output", std::to_string(arguments.size()) + " arguments",
                  "give at least one array \"role\": \"out\" or \"inout\"");

@@ -7,6 +7,7 @@
 #include "kernelsearch/problem/digest.hpp"
 #include "npy.hpp"
 #include "problem_parts.hpp"
+#include "safetensors.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -38,15 +39,101 @@ std::vector<std::string> npy_types(ElementType type) {
       return {"<f8"};
     case ElementType::boolean:
       return {"|b1"};
+    case ElementType::f8e4m3:  // NumPy has neither: stored as their patterns, as ml_dtypes saves them
+    case ElementType::f8e5m2:
+      return {"|u1", "<V1", "|V1", "<f1"};
+    case ElementType::f4e2m1:  // two in a byte; ml_dtypes has one in each
+    case ElementType::i4:
+    case ElementType::u4:
+      return {"|u1"};
+    case ElementType::c64:
+      return {"<c8"};
     default:
       break;
   }
-  const bool is_signed = type >= ElementType::i8 && type <= ElementType::i64;
+  const bool is_signed = is_signed_integer(type);
   const std::size_t size = size_in_bytes(type);
   return {(size == 1 ? "|" : "<") + std::string(is_signed ? "i" : "u") + std::to_string(size)};
 }
 
+/// The names of an element type in .safetensors; packed types are tensors of their bytes, f4e2m1 also of
+/// elements.
+std::vector<std::string> safetensors_types(ElementType type) {
+  switch (type) {
+    case ElementType::f16:
+      return {"F16"};
+    case ElementType::bf16:
+      return {"BF16"};
+    case ElementType::f32:
+      return {"F32"};
+    case ElementType::f64:
+      return {"F64"};
+    case ElementType::boolean:
+      return {"BOOL"};
+    case ElementType::f8e4m3:
+      return {"F8_E4M3", "U8"};
+    case ElementType::f8e5m2:
+      return {"F8_E5M2", "U8"};
+    case ElementType::f4e2m1:
+      return {"F4", "U8"};
+    case ElementType::i4:
+    case ElementType::u4:
+      return {"U8", "I8"};
+    case ElementType::c64:
+      return {"C64"};
+    default:
+      return {(is_signed_integer(type) ? "I" : "U") + std::to_string(8 * size_in_bytes(type))};
+  }
+}
+
+/// All names, for a message.
+std::string names_of(const std::vector<SafeTensor>& tensors) {
+  std::string names;
+  for (std::size_t i = 0; i < tensors.size() && i < 8; ++i) names += (i == 0 ? "" : ", ") + tensors[i].name;
+  return tensors.empty() ? "no tensor" : names + (tensors.size() > 8 ? ", ..." : "");
+}
+
+void check_safetensors(const JsonCursor& at, const Argument& argument, const std::string& wanted,
+                       InputFile& file) {
+  const auto refuse = [&](const std::string& why) {
+    at.refuse("cannot be read as .safetensors", file.name + ": " + why,
+              "save it with safetensors.numpy.save_file");
+  };
+  if (argument.structure)
+    at.refuse("is a .safetensors file for structs", file.name, "store them as raw bytes");
+  std::ifstream stream(file.path, std::ios::binary);
+  std::string head(8, '\0');
+  stream.read(head.data(), 8);
+  head.resize(static_cast<std::size_t>(stream.gcount()));
+  const auto length = try_safetensors_length(head, file.bytes);
+  if (!length) refuse(length.error());
+  std::string text(static_cast<std::size_t>(*length), '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!stream) refuse("its header cannot be read");
+  const auto tensors = try_safetensors(text, file.bytes);
+  if (!tensors) refuse(tensors.error());
+  const std::string& name = wanted.empty() ? argument.name : wanted;
+  auto found =
+      std::find_if(tensors->begin(), tensors->end(), [&](const SafeTensor& one) { return one.name == name; });
+  if (found == tensors->end() && wanted.empty() && tensors->size() == 1) found = tensors->begin();
+  if (found == tensors->end())
+    at.refuse("has no tensor of that name", name + "; " + file.name + " has " + names_of(*tensors),
+              "give the argument a \"tensor\" with one of its names");
+  const std::vector<std::string> types = safetensors_types(argument.named_type());
+  if (std::find(types.begin(), types.end(), found->type) == types.end())
+    at.refuse("has elements of another type", found->type + " in tensor " + found->name,
+              "for " + argument.type_text() + " save " + types.front());
+  file.tensor = found->name;
+  file.behind = file.bytes - found->offset - found->bytes;
+  file.offset = found->offset;
+  file.bytes = found->bytes;
+}
+
 }  // namespace
+
+bool is_safetensors(const InputFile& file) {
+  return fs::path(file.name).extension() == ".safetensors";
+}
 
 std::vector<InputFile> read_data_files(const JsonCursor& place, const fs::path& folder,
                                        std::span<const Shape> shapes) {
@@ -69,8 +156,13 @@ std::vector<InputFile> read_data_files(const JsonCursor& place, const fs::path& 
   return files;
 }
 
-void check_elements(const JsonCursor& place, const Argument& argument, std::vector<InputFile>& files) {
+void check_elements(const JsonCursor& place, const Argument& argument, const std::string& wanted,
+                    std::vector<InputFile>& files) {
   for (InputFile& file : files) {
+    if (is_safetensors(file)) {
+      check_safetensors(file.shape.empty() ? place : place.at(file.shape, ""), argument, wanted, file);
+      continue;
+    }
     if (fs::path(file.name).extension() != ".npy") continue;
     const JsonCursor at = file.shape.empty() ? place : place.at(file.shape, "");
     if (argument.structure) at.refuse("is a .npy file for structs", "store them as raw bytes");
@@ -80,15 +172,15 @@ void check_elements(const JsonCursor& place, const Argument& argument, std::vect
     const auto header = try_npy_header(head);
     if (!header)
       at.refuse("cannot be read as .npy", file.name + ": " + header.error(), "save it with numpy.save");
-    const std::vector<std::string> types = npy_types(argument.type);
+    const std::vector<std::string> types = npy_types(argument.named_type());
     if (std::find(types.begin(), types.end(), header->type) == types.end())
       at.refuse("has elements of another type", header->type,
-                "for " + std::string(to_string(argument.type)) + " save " + types.front());
+                "for " + argument.type_text() + " save " + types.front());
     if (header->fortran_order && header->extents.size() > 1)
       at.refuse("lies in Fortran order", file.name, "save numpy.ascontiguousarray(x)");
     file.offset = header->offset;
     file.bytes -= std::min(file.bytes, header->offset);
-    const std::uint64_t size = size_in_bytes(argument.type);
+    const std::uint64_t size = size_in_bytes(argument.named_type());
     if (header->elements() != file.bytes / size || file.bytes % size != 0)
       at.refuse("is not as long as its header says",
                 std::to_string(file.bytes) + " bytes for " + std::to_string(header->elements()) + " elements",

@@ -497,6 +497,12 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (const auto exact = document.find("bit_exact")) {
     if (exact->kind() != JsonNode::Kind::boolean) exact->refuse("is no bool", "write true or false");
     problem.bit_exact = exact->node().boolean;
+    for (const Argument& argument : problem.arguments)
+      if (problem.bit_exact && is_device(problem.backend) && argument.is_output() &&
+          is_small_float(argument.type))
+        exact->refuse(
+            "asks for the bits of " + argument.type_text() + " on a device, which rounds none of our own",
+            argument.name, "remove it: the tolerance of " + argument.type_text() + " is one step");
   }
   if (const auto place = document.find("libraries"))
     problem.libraries = read_allowed_libraries(*place, problem.build);

@@ -35,7 +35,14 @@ struct Sources {
 };
 
 OrderedJson tolerance_json(const Tolerance& tolerance) {
-  return {{"absolute", tolerance.absolute}, {"relative", tolerance.relative}};
+  OrderedJson json{{"absolute", tolerance.absolute}, {"relative", tolerance.relative}};
+  if (tolerance.matched_ratio != 1) json["matched_ratio"] = tolerance.matched_ratio;
+  if (tolerance.cap_absolute) json["error_cap"]["absolute"] = *tolerance.cap_absolute;
+  if (tolerance.cap_relative) json["error_cap"]["relative"] = *tolerance.cap_relative;
+  constexpr const char* rules[] = {"as_expected", "negative", "none"};
+  if (tolerance.infinities != Infinities::as_expected)
+    json["infinities"] = rules[static_cast<int>(tolerance.infinities)];
+  return json;
 }
 
 OrderedJson texts(const std::vector<Expression>& expressions) {
@@ -82,7 +89,7 @@ OrderedJson argument_json(const Argument& argument) {
     }
     json["type"] = {{"struct", argument.structure->name}, {"fields", std::move(fields)}};
   } else {
-    json["type"] = to_string(argument.type);
+    json["type"] = argument.type_text();
   }
   if (argument.value) json["value"] = argument.value->text();
   if (!argument.is_array) return json;
@@ -92,7 +99,15 @@ OrderedJson argument_json(const Argument& argument) {
                                    "offsets", "file",        "generator"};
   json["size"] = argument.size ? argument.size->text() : "1";
   json["role"] = roles[static_cast<int>(argument.role)];
-  if (argument.is_input()) {
+  if (argument.quantised) {
+    OrderedJson& made = json["quantised"] = {{"scale", argument.quantised->scale}};
+    if (!argument.quantised->of.empty()) made["of"] = argument.quantised->of;
+    if (argument.quantised->columns) made["columns"] = argument.quantised->columns->text();
+    if (!argument.quantised->block.empty()) made["block"] = texts(argument.quantised->block);
+  }
+  const bool filled_by_another =
+      !argument.scale_of.empty() || (argument.quantised && !argument.quantised->of.empty());
+  if (argument.is_input() && !filled_by_another) {
     json["init"] = fills[static_cast<int>(argument.initialisation)];
     if (argument.initialisation == Initialisation::normal) {
       json["mean"] = argument.low;
@@ -111,6 +126,8 @@ OrderedJson argument_json(const Argument& argument) {
       json["skew"] = argument.skew;
     }
     if (!argument.files.empty()) json["file"] = data_json(argument.files);
+    if (!argument.files.empty() && !argument.files.front().tensor.empty())
+      json["tensor"] = argument.files.front().tensor;
   }
   if (argument.tolerance) json["tolerance"] = tolerance_json(*argument.tolerance);
   if (!argument.symbol.empty()) json["symbol"] = argument.symbol;

@@ -149,3 +149,121 @@ TEST_CASE("compare_integers: a bool other than the expected 0 or 1 is wrong") {
   CHECK(compare_integers(ElementType::boolean, expected.data(), expected.data(), 2, {0, 0}).ok());
   CHECK(compare_integers(ElementType::boolean, odd.data(), expected.data(), 2, {0, 0}).wrong == 1);
 }
+
+TEST_CASE("is_right: small floats overflow to what conversions give that saturate, and f8e4m3 to NaN") {
+  const Tolerance none{0, 0};
+  CHECK(is_right(ElementType::f8e4m3, 448, 1000, none));
+  CHECK(is_right(ElementType::f8e4m3, -448, -1000, none));
+  CHECK(is_right(ElementType::f8e4m3, nan_value, 1000, none));
+  CHECK(is_right(ElementType::f8e4m3, 448, infinite, none));
+  CHECK(!is_right(ElementType::f8e4m3, -448, 1000, none));
+  CHECK(!is_right(ElementType::f8e4m3, 416, 1000, none));
+  CHECK(!is_right(ElementType::f8e4m3, nan_value, 400, none));
+  CHECK(!is_right(ElementType::f8e4m3, 448, 400, none));
+  CHECK(is_right(ElementType::f8e5m2, infinite, 70000, none));
+  CHECK(is_right(ElementType::f8e5m2, 57344, 70000, none));
+  CHECK(!is_right(ElementType::f8e5m2, nan_value, 70000, none));
+  CHECK(is_right(ElementType::f4e2m1, 6, 100, none));
+  CHECK(!is_right(ElementType::f4e2m1, 6, 4, none));
+  CHECK(!is_right(ElementType::f32, 448, 1000, none));
+}
+
+TEST_CASE("is_right: infinities that are expected are right where the task allows them") {
+  Tolerance tolerance{0, 0};
+  tolerance.infinities = Infinities::negative;
+  CHECK(is_right(ElementType::f32, -infinite, -infinite, tolerance));
+  CHECK(!is_right(ElementType::f32, infinite, infinite, tolerance));
+  tolerance.infinities = Infinities::none;
+  CHECK(!is_right(ElementType::f32, -infinite, -infinite, tolerance));
+  CHECK(!is_right(ElementType::f32, infinite, 1e39, tolerance));
+  CHECK(is_right(ElementType::f32, 1, 1, tolerance));
+}
+
+TEST_CASE(
+    "compare_floating: a matched ratio lets some elements be off, none beyond the cap, none NaN or "
+    "infinite") {
+  const auto with = [](float first, Tolerance tolerance, double slack = 0) {
+    std::vector<float> got(100, 1.0f);
+    got[7] = first;
+    const std::vector<double> expected(100, 1.0), more(100, slack);
+    return compare_floating(ElementType::f32, bytes_of(got).data(), expected, tolerance, more).ok(tolerance);
+  };
+  Tolerance tolerance{0.1, 0};
+  CHECK(!with(1.5f, tolerance));
+  tolerance.matched_ratio = 0.99;
+  CHECK(with(1.5f, tolerance));
+  CHECK(with(1e30f, tolerance));
+  CHECK(!with(static_cast<float>(nan_value), tolerance));
+  CHECK(!with(static_cast<float>(infinite), tolerance));
+  tolerance.cap_absolute = 1;
+  CHECK(with(2.0f, tolerance));
+  CHECK(!with(2.1f, tolerance));
+  CHECK(with(2.1f, tolerance, 0.2));
+  tolerance.cap_relative = 0.5;
+  CHECK(with(2.5f, tolerance));
+  CHECK(!with(2.6f, tolerance));
+  tolerance.cap_absolute.reset();
+  CHECK(with(0.5f, tolerance));
+  CHECK(!with(0.4f, tolerance));
+  tolerance.matched_ratio = 0.995;  // of 100 elements none
+  CHECK(!with(1.2f, tolerance));
+}
+
+TEST_CASE("Comparison: the elements beyond the cap are counted, and the first of them is told") {
+  Tolerance tolerance{0, 0};
+  tolerance.matched_ratio = 0.5;
+  tolerance.cap_absolute = 1;
+  const std::vector<float> got{0.5f, 3, 4, 0};
+  const auto result =
+      compare_floating(ElementType::f32, bytes_of(got).data(), std::vector<double>(4, 0.0), tolerance);
+  CHECK(result.wrong == 3);
+  CHECK(result.first->index == 0);
+  CHECK(result.beyond == 2);
+  CHECK(result.first_beyond->index == 1);
+}
+
+TEST_CASE("compare_floating: a cap relative to an infinity covers nothing") {
+  Tolerance tolerance{0, 0};
+  tolerance.matched_ratio = 0.5;
+  tolerance.cap_relative = 0.5;
+  const std::vector<float> got{1, 1};
+  const auto with = [&](double first) {
+    return compare_floating(ElementType::f32, bytes_of(got).data(), std::vector<double>{first, 1}, tolerance)
+        .ok(tolerance);
+  };
+  CHECK(with(1.5));
+  CHECK(!with(infinite));
+}
+
+TEST_CASE("compare_integers: ratio and cap") {
+  const std::vector<std::int32_t> got{0, 0, 0, 9}, expected(4, 0);
+  const auto ok = [&](const Tolerance& tolerance) {
+    return compare_integers(ElementType::i32, bytes_of(got).data(), bytes_of(expected).data(), 4, tolerance)
+        .ok(tolerance);
+  };
+  Tolerance tolerance;
+  CHECK(!ok(tolerance));
+  tolerance.matched_ratio = 0.75;
+  CHECK(ok(tolerance));
+  tolerance.cap_absolute = 8;
+  CHECK(!ok(tolerance));
+  tolerance.cap_absolute = 9;
+  CHECK(ok(tolerance));
+}
+
+TEST_CASE("packed types compare element by element") {
+  const std::vector<std::uint8_t> got{0x8f, 0x21}, expected{0x8f, 0x11};
+  const auto integers =
+      compare_integers(ElementType::i4, bytes_of(got).data(), bytes_of(expected).data(), 4, {});
+  CHECK(integers.elements == 4);
+  CHECK(integers.wrong == 1);
+  CHECK(integers.first->index == 3);
+  CHECK(integers.first->got == 2);
+  CHECK(compare_integers(ElementType::u4, bytes_of(got).data(), bytes_of(expected).data(), 4, {1, 0}).ok());
+  // 0x21: 0.5 and 1
+  const auto floats = compare_floating(ElementType::f4e2m1, bytes_of(got).data(),
+                                       std::vector<double>{-6, -0.0, 0.5, 2}, {0, 0});
+  CHECK(floats.wrong == 1);
+  CHECK(floats.first->index == 3);
+  CHECK(floats.first->got == 1);
+}

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "evaluator/host/support.hpp"
+#include "judge/input_generator.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 
 using namespace kernelsearch;
@@ -312,4 +313,132 @@ TEST_CASE("FreshInputs: fields of structs are parts of their ranges in some of t
     most = std::max(most, mean);
   }
   CHECK(most - least > 0.02);
+}
+
+TEST_CASE("FreshInputs: small types hold values of the range, many of them, and two in a byte lie apart") {
+  const struct {
+    const char* type;
+    const char* range;
+    double low, high;  // inclusive
+    std::size_t least;
+  } cases[] = {{"f8e4m3", R"("low": -2, "high": 6)", -2, 5.5, 60},
+               {"f8e5m2", R"("init": "normal")", -8, 8, 60},
+               {"f4e2m1", R"("low": -3, "high": 4)", -3, 3, 11},
+               {"i4", R"("low": -5, "high": 6)", -5, 5, 11},
+               {"u4", R"("init": "normal", "mean": 7, "deviation": 2)", 0, 15, 9}};
+  for (const auto& one : cases) {
+    CAPTURE(one.type);
+    const Problem problem = with_inputs(R"({"name": "x", "type": ")" + std::string(one.type) +
+                                        R"(", "size": "n", )" + one.range + "}");
+    std::set<double> low, high;
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const auto bytes = drawn<std::byte>(problem, 1, seed);
+      const ElementType type = problem.arguments[0].type;
+      CHECK(bytes.size() == (is_packed(type) ? 2048 : 4096));
+      CHECK(bytes != drawn<std::byte>(problem, 1, seed + 100));
+      for (std::size_t i = 0; i < bytes.size() * stored_together(type); ++i)
+        (i % 2 == 0 ? low : high).insert(load_element(type, bytes.data(), i));
+    }
+    for (const auto& met : {low, high}) {
+      CHECK(met.size() >= one.least);
+      CHECK(*met.begin() >= one.low);
+      CHECK(*met.rbegin() <= one.high);
+    }
+  }
+}
+
+TEST_CASE("FreshInputs: c64 has parts in the range") {
+  const Problem problem = with_inputs(
+      R"({"name": "x", "type": "c64", "size": "n", "low": 2, "high": 3, "exact": "a test"})", 512);
+  const auto parts = drawn<float>(problem, 1, 2);
+  CHECK(parts.size() == 1024);
+  CHECK(*std::min_element(parts.begin(), parts.end()) >= 2);
+  CHECK(*std::max_element(parts.begin(), parts.end()) < 3);
+}
+
+namespace {
+
+/// How far each float / (code * scale) is from 1, at most, over all contents of one call.
+struct QuantisedCall {
+  std::vector<double> codes, scales, floats;
+};
+
+QuantisedCall quantised_call(const Problem& problem, const Contents& contents) {
+  QuantisedCall call;
+  const auto values = [&](std::size_t a) {
+    std::vector<double> all(contents.at(a).size() / size_in_bytes(problem.arguments[a].type) *
+                            stored_together(problem.arguments[a].type));
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = load_element(problem.arguments[a].type, contents[a].data(), i);
+    return all;
+  };
+  call.codes = values(0);
+  call.scales = values(1);
+  if (problem.arguments[2].is_input()) call.floats = values(2);
+  return call;
+}
+
+}  // namespace
+
+TEST_CASE("FreshInputs: quantised arrays and their scales are drawn anew together, from one draw of floats") {
+  const std::string inputs = R"({"name": "q", "type": "i4", "size": "n", "quantised":
+      {"scale": "s", "of": "x", "columns": 64, "block": [2, 32]}},
+    {"name": "s", "type": "f32", "size": "n // 64"}, {"name": "x", "type": "f32", "size": "n", "low": -3, "high": 5})";
+  const Problem problem = with_inputs(inputs, 1024);
+  const ShapePlan plan = plan_shape(problem, problem.default_candidate(), 0);
+  const FreshInputs fresh(problem, plan, 1);
+  for (std::size_t a = 0; a < 3; ++a) {
+    CHECK(fresh.generates(a));
+    CHECK_FALSE(fresh.draws(a));
+    CHECK_FALSE(fresh.others()[a]);
+  }
+  const Contents one = fresh.generated(5);
+  CHECK(one[0] == fresh.generated(5)[0]);
+  CHECK(one[0] != fresh.generated(6)[0]);
+  CHECK(one[1] != fresh.generated(6)[1]);
+  const QuantisedCall call = quantised_call(problem, one);
+  REQUIRE(call.codes.size() == 1024);
+  REQUIRE(call.scales.size() == 16);
+  std::set<double> scales(call.scales.begin(), call.scales.end());
+  CHECK(scales.size() > 8);
+  for (std::size_t i = 0; i < 1024; ++i) {
+    const double scale = call.scales[i / 128 * 2 + i % 64 / 32];
+    CHECK(std::abs(call.floats[i] - call.codes[i] * scale) <= scale * 0.5001);
+  }
+  CHECK(fresh.calls_filled_in(0) == 1);
+}
+
+TEST_CASE("InputGenerator: quantised inputs of checks, also edge ones, belong together") {
+  const std::string inputs = R"({"name": "q", "type": "f8e4m3", "size": "n", "low": -1000, "high": 1000,
+      "quantised": {"scale": "s"}}, {"name": "s", "type": "f32", "size": "1"})";
+  const Problem problem = with_inputs(inputs, 256);
+  const ShapePlan plan = plan_shape(problem, problem.default_candidate(), 0);
+  InputGenerator generator(problem, support::quick());
+  for (const InputFlavour flavour :
+       {InputFlavour::declared, InputFlavour::edge, InputFlavour::ill_conditioned}) {
+    const Contents contents = generator.contents(plan, flavour, 3);
+    const QuantisedCall call = quantised_call(problem, contents);
+    REQUIRE(call.codes.size() == 256);
+    REQUIRE(call.scales.size() == 1);
+    double most = 0;
+    for (const double code : call.codes) most = std::max(most, std::abs(code));
+    CHECK(most == 448);
+    CHECK(call.scales[0] <= 1000.0 / 448);
+    CHECK(call.scales[0] > 0);
+  }
+}
+
+TEST_CASE("without_signs: of small floats, and of integers only where they stand for floats") {
+  Argument argument;
+  argument.type = ElementType::f4e2m1;
+  const std::vector<std::byte> bytes{std::byte{0xf9}, std::byte{0x28}};
+  CHECK(without_signs(argument, bytes) == std::vector<std::byte>{std::byte{0x71}, std::byte{0x20}});
+  argument.type = ElementType::f8e5m2;
+  CHECK(without_signs(argument, bytes) == std::vector<std::byte>{std::byte{0x79}, std::byte{0x28}});
+  argument.type = ElementType::i4;
+  CHECK(without_signs(argument, bytes) == bytes);
+  argument.quantised.emplace();
+  CHECK(without_signs(argument, bytes) == std::vector<std::byte>{std::byte{0x17}, std::byte{0x27}});
+  argument.type = ElementType::i8;
+  CHECK(without_signs(argument, bytes) == std::vector<std::byte>{std::byte{0x07}, std::byte{0x28}});
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,7 +64,7 @@ enum class Initialisation : std::uint8_t {
          initialisation == Initialisation::generator;
 }
 
-/// A file with the contents of an array, raw in little-endian order or .npy.
+/// A file with the contents of an array: raw in little-endian order, .npy, or a tensor of .safetensors.
 struct InputFile {
   std::string shape;           ///< the shape that it is for; empty: for all
   std::string name;            ///< as the problem file gives it, relative to the folder
@@ -71,12 +72,57 @@ struct InputFile {
   std::string digest;          ///< SHA-256 of its bytes when the problem was read: part of its identity
   std::uint64_t offset = 0;    ///< of the first element
   std::uint64_t bytes = 0;     ///< of the elements
+  std::string tensor{};        ///< of .safetensors: its name there
+  std::uint64_t behind = 0;    ///< bytes of the file after the elements
 };
 
-/// An error bound: |got - expected| <= absolute + relative * |expected|.
+/// Where an output may hold infinities.
+enum class Infinities : std::uint8_t {
+  as_expected,  ///< where the same infinity is expected
+  negative,     ///< where minus infinity is expected, as in masked scores; any other is wrong
+  none,         ///< nowhere: an infinity is wrong even where it is expected
+};
+
+/// An error bound: |got - expected| <= absolute + relative * |expected| for a share of the elements, and a
+/// wider one that holds for all of them.
 struct Tolerance {
   double absolute = 0.0;
   double relative = 0.0;
+  double matched_ratio = 1.0;  ///< the share of an output's elements that must be within the bound, in (0, 1]
+  /// The bound of the other elements; left out: any finite number. NaN and infinities that are not expected
+  /// are never among them.
+  std::optional<double> cap_absolute{}, cap_relative{};
+  Infinities infinities = Infinities::as_expected;
+};
+
+/// How many of that many elements may be outside of the tolerance.
+[[nodiscard]] inline std::uint64_t allowed_wrong(const Tolerance& tolerance,
+                                                 std::uint64_t elements) noexcept {
+  // A ratio is a decimal fraction: 1 - 0.99 of 100 elements is one, though it is less than 1 in binary.
+  return tolerance.matched_ratio >= 1
+             ? 0
+             : static_cast<std::uint64_t>((1 - tolerance.matched_ratio) * static_cast<double>(elements) +
+                                          1e-6);
+}
+
+/// The bound of the elements that may be outside of the tolerance.
+[[nodiscard]] inline Tolerance cap_of(const Tolerance& tolerance) noexcept {
+  Tolerance cap = tolerance;
+  const bool given = tolerance.cap_absolute || tolerance.cap_relative;
+  cap.absolute = tolerance.cap_absolute.value_or(given ? 0.0 : std::numeric_limits<double>::max());
+  cap.relative = tolerance.cap_relative.value_or(0.0);
+  return cap;
+}
+
+/// Says that an array of numbers in few bits is the quantised form of floats: see docs/formats/problem.md.
+/// The floats are drawn as the argument says, or are those of the argument `of`. Each block of them has a
+/// scale, the greatest magnitude of the block over the greatest value of the type, and the array holds
+/// float / scale.
+struct Quantised {
+  std::string scale;  ///< the argument that gets the scales, block by block
+  std::string of;     ///< the argument that holds the floats; empty: the kernel does not get them
+  std::optional<Expression> columns;  ///< elements of a row; left out: the array is one row
+  std::vector<Expression> block;      ///< rows and columns of a block; empty: the array is one block
 };
 
 /// One parameter of the kernel's function, in the order of its signature; references get those that are
@@ -87,6 +133,8 @@ struct Argument {
   /// Arrays: the elements are structs of this layout, which the kernel's own code declares.
   std::optional<StructType> structure;
   bool is_array = false;
+  /// Arrays of c64: `type` is f32, and `size` counts pairs of them.
+  bool complex = false;
   Role role = Role::in;
   /// Arrays: the number of elements, over the shape's variables; an input's and a workspace's may name
   /// tunables too.
@@ -102,9 +150,12 @@ struct Argument {
   std::optional<std::vector<double>> edge;
   /// Why it is always drawn just as declared; empty: each draw has parameters of its own within that.
   std::string exact;
-  std::optional<Expression> total;      ///< of offsets: the last one, over the shape's variables
-  double skew = 0.0;                    ///< of offsets: row lengths fall as rank^-skew; 0: all equal
-  std::vector<InputFile> files;         ///< of `file`: one for all shapes, or one for each
+  std::optional<Expression> total;  ///< of offsets: the last one, over the shape's variables
+  double skew = 0.0;                ///< of offsets: row lengths fall as rank^-skew; 0: all equal
+  std::vector<InputFile> files;     ///< of `file`: one for all shapes, or one for each
+  std::optional<Quantised> quantised;
+  std::string scale_of;                 ///< the quantised argument whose scales it gets
+  std::string floats_of;                ///< the quantised argument that is made of its floats
   std::optional<Tolerance> tolerance;   ///< overrides the problem's for this output
   std::optional<TensorMap> tensor_map;  ///< device kernels: neither scalar nor array but a map of an array
   std::string
@@ -112,11 +163,18 @@ struct Argument {
 
   /// Passed by value: neither an array nor a map of one.
   [[nodiscard]] bool is_scalar() const noexcept { return !is_array && !tensor_map; }
+  /// Whether its contents come with those of another argument, by a quantised one.
+  [[nodiscard]] bool is_in_quantised() const noexcept {
+    return quantised.has_value() || !scale_of.empty() || !floats_of.empty();
+  }
   /// The type in words: that of the elements, or `struct NAME`.
   [[nodiscard]] std::string type_text() const {
-    return structure ? "struct " + structure->name : std::string(to_string(type));
+    return structure ? "struct " + structure->name : std::string(to_string(named_type()));
   }
-  /// Bytes of one element as kernels see it.
+  /// The type that the problem file names.
+  [[nodiscard]] ElementType named_type() const noexcept { return complex ? ElementType::c64 : type; }
+  /// Bytes of one element as kernels see it; of packed types those of two, of c64 those of a part: what
+  /// element_count counts.
   [[nodiscard]] std::size_t element_bytes() const noexcept {
     return structure ? size_in_bytes(*structure) : size_in_bytes(type);
   }

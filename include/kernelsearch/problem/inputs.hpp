@@ -26,6 +26,31 @@ enum class InputFlavour : std::uint8_t {
 /// gives no finite number or the range is empty.
 [[nodiscard]] Argument at_shape(const Argument& argument, const Shape& shape);
 
+/// The floats that a quantised argument is made from, as an argument of their own of f32.
+[[nodiscard]] Argument floats_of(const Argument& quantised);
+
+/// The blocks of a quantised argument with that many elements for a shape.
+struct QuantisedBlocks {
+  std::size_t rows = 1, columns = 0;              ///< of the array
+  std::size_t block_rows = 1, block_columns = 0;  ///< of a block; those at the ends may be smaller
+  [[nodiscard]] std::size_t down() const noexcept { return (rows + block_rows - 1) / block_rows; }
+  [[nodiscard]] std::size_t across() const noexcept { return (columns + block_columns - 1) / block_columns; }
+  /// One scale for each, row by row.
+  [[nodiscard]] std::size_t count() const noexcept { return down() * across(); }
+};
+
+/// A ConfigError where the rows do not fill the array, a block is not a size, or there are not as many
+/// `scales`.
+[[nodiscard]] QuantisedBlocks quantised_blocks(const Argument& quantised, const Shape& shape,
+                                               std::size_t elements, std::size_t scales);
+
+/// Quantises floats block by block: the scale is the greatest magnitude of the block over the greatest
+/// value of `type` (7 for i4 and u4, 127 for i8 and u8, which are symmetric; u4 and u8 have 8 and 128 in
+/// the place of 0), rounded to `scale_type`, and the element the nearest value to float / scale. A block of
+/// zeros has the scale 1.
+void quantise(std::span<const double> floats, const QuantisedBlocks& blocks, ElementType type,
+              ElementType scale_type, std::byte* values, std::byte* scales);
+
 /// A field of an argument of structs as an argument of its own, with the edge flavour of its type.
 [[nodiscard]] Argument field_argument(const Argument& argument, const StructField& field);
 

@@ -177,17 +177,18 @@ struct Problem {
 };
 
 /// Defaults per type against a reference of higher precision: f16 1e-2/1e-2, bf16 4e-2/4e-2, f32 1e-4/1e-4,
-/// f64 1e-10/1e-10, integers and bool exact (KernelBench's current bounds for f32 and half; see
-/// docs/formats/problem.md).
+/// f64 1e-10/1e-10, c64 as f32, f8e4m3 0.125/0.125, f8e5m2 0.25/0.25, f4e2m1 0.5/0.375, integers and bool
+/// exact (KernelBench's current bounds for f32 and half; see docs/formats/problem.md).
 [[nodiscard]] Tolerance default_tolerance(ElementType type) noexcept;
 
 /// The elements of an output of `count` that say how large its values are: first places and lengths of the
 /// whole, or of four pieces that are spread evenly.
 [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> scale_sample(std::size_t count);
 
-/// The tolerance for an output whose expected values are of the size of `sample`. For f16 and bf16 the
-/// absolute bound is multiplied with the root mean square of the sample's finite values where that is above 0
-/// and below 1, but is no less than the type's smallest number: else zeros pass where values are small.
+/// The tolerance for an output whose expected values are of the size of `sample`. For f16, bf16 and smaller
+/// floats the absolute bound is multiplied with the root mean square of the sample's finite values where
+/// that is above 0 and below 1, but is no less than the type's smallest number: else zeros pass where
+/// values are small.
 [[nodiscard]] Tolerance scaled_tolerance(ElementType type, Tolerance tolerance,
                                          std::span<const double> sample) noexcept;
 /// The same for all expected values of an output.

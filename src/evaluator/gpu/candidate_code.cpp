@@ -34,6 +34,24 @@ struct Half {
     return *static_cast<const T*>(data);
   }
 };
+// of a byte: __nv_fp8_e4m3, two floats of 4 bits, or a plain number
+struct Bytes {
+  void* data;
+  template <class T>
+  operator T*() const {
+    static_assert(sizeof(T) == 1, "an array of bytes: of 8-bit floats, or of two elements in each");
+    return static_cast<T*>(data);
+  }
+};
+// of c64: float2 and the like, or the parts
+struct Pairs {
+  void* data;
+  template <class T>
+  operator T*() const {
+    static_assert(sizeof(T) == 8 || sizeof(T) == 4, "an array of c64: of pairs of float, or of their parts");
+    return static_cast<T*>(data);
+  }
+};
 struct Done {};
 inline int operator,(bool launched, Done) { return launched ? 0 : -1; }
 inline int operator,(int status, Done) { return status; }
@@ -73,6 +91,9 @@ std::string parameter(const Argument& argument, std::size_t i) {
   if (!argument.is_array)
     return half ? "kernelsearch_launch::Half{" + place + "}"
                 : "*static_cast<const " + type + "*>(" + place + ")";
+  if (argument.complex) return "kernelsearch_launch::Pairs{*static_cast<void**>(" + place + ")}";
+  if (is_small_float(argument.type) || is_packed(argument.type))
+    return "kernelsearch_launch::Bytes{*static_cast<void**>(" + place + ")}";
   if (half) return "kernelsearch_launch::Halves{*static_cast<void**>(" + place + ")}";
   return "*static_cast<" + given + type + "**>(" + place + ")";
 }

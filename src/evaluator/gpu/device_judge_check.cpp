@@ -18,7 +18,8 @@ std::uint64_t combined(std::uint64_t hashes, std::uint64_t hash) {
 /// honest result is likely to be, since a kernel may take either for "nothing yet".
 std::uint64_t stale_word(ElementType type, std::uint64_t seed) {
   const std::uint64_t random = Rng(seed)();
-  if (!is_floating(type) || seed % 2 == 0) return poison_word(type, Storage::native, seed);
+  if (!is_floating(type) || size_in_bytes(type) == 1 || seed % 2 == 0)
+    return poison_word(type, Storage::native, seed);
   if (type == ElementType::f64) return 0x7e00000000000000u | (random & 0xffffffffffffu);
   if (type == ElementType::f32) return (0x7e000000u | (random & 0xffffffu)) * 0x100000001u;
   return (type == ElementType::f16 ? 0x7800u | (random & 0x3ffu) : 0x7e00u | (random & 0xffu)) *

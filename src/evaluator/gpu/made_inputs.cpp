@@ -19,13 +19,6 @@ std::uint64_t size_of(const Contents& contents) {
   return bytes;
 }
 
-void drop_signs(ElementType type, std::byte* first, std::size_t stride, std::size_t count) {
-  if (!is_floating(type)) return;
-  // The sign is the highest bit of the last byte.
-  std::byte* at = first + size_in_bytes(type) - 1;
-  for (std::size_t i = 0; i < count; ++i, at += stride) *at &= std::byte{0x7f};
-}
-
 }  // namespace
 
 bool is_made(const Argument& argument) noexcept {
@@ -37,7 +30,9 @@ bool is_made(const Argument& argument) noexcept {
     case Initialisation::generator:
       return true;
     default:
-      return argument.structure || argument.edge;
+      // The device's own kernels draw neither small floats nor what shares a byte.
+      return argument.structure || argument.edge || argument.is_in_quantised() ||
+             is_small_float(argument.type) || is_packed(argument.type);
   }
 }
 
@@ -69,7 +64,7 @@ Contents MadeInputs::drawn(std::size_t shape, std::uint64_t seed) {
   Fresh& fresh = fresh_[shape];
   if (fresh.counts != counts) fresh = {counts, FreshInputs(problem_, plan, secret_seed())};
   std::vector<bool> others = made_;
-  for (std::size_t a = 0; a < others.size(); ++a) others[a] = made_[a] && !fresh.inputs.draws(a);
+  for (std::size_t a = 0; a < others.size(); ++a) others[a] = made_[a] && fresh.inputs.others()[a];
   Contents contents = generator_.contents(plan, InputFlavour::declared, seed, others);
   for (std::size_t a = 0; a < others.size(); ++a) {
     if (!made_[a] || !fresh.inputs.draws(a)) continue;
@@ -77,6 +72,7 @@ Contents MadeInputs::drawn(std::size_t shape, std::uint64_t seed) {
     fresh.inputs.draw(a, plan.arguments[a].count, Rng::stream(seed, problem_.arguments[a].name)(),
                       contents[a].data());
   }
+  fresh.inputs.quantise_into(contents, seed);
   return contents;
 }
 
@@ -97,18 +93,6 @@ std::shared_ptr<const Contents> MadeInputs::of(std::size_t shape, std::uint64_t 
     kept_bytes_ -= size_of(*kept_.back().contents);
     kept_.pop_back();
   }
-  return contents;
-}
-
-std::vector<std::byte> without_signs(const Argument& argument, std::vector<std::byte> contents) {
-  // What is sorted, generated or read from a file may mean something that its magnitudes do not.
-  if (!is_drawn(argument.initialisation)) return contents;
-  const std::size_t stride = argument.element_bytes(), count = contents.size() / stride;
-  if (!argument.structure) drop_signs(argument.type, contents.data(), stride, count);
-  if (argument.structure)
-    for (std::size_t f = 0; f < argument.structure->fields.size(); ++f)
-      drop_signs(argument.structure->fields[f].type, contents.data() + offset_of(*argument.structure, f),
-                 stride, count);
   return contents;
 }
 

@@ -67,9 +67,6 @@ class MadeInputs {
   std::uint64_t kept_bytes_ = 0;
 };
 
-/// The contents without the signs of floating elements, fields of structs included, where they are drawn.
-[[nodiscard]] std::vector<std::byte> without_signs(const Argument& argument, std::vector<std::byte> contents);
-
 /// Copies to the beginning of a worker's buffer through the memory shared with it, a piece at a time.
 [[nodiscard]] std::optional<WorkerError> upload(GpuWorkerClient& worker, const Arena& shared, BufferId buffer,
                                                 const std::vector<std::byte>& contents);

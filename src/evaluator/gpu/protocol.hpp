@@ -250,9 +250,12 @@ struct CompareArrays {
   std::uint32_t stride = 0, offset = 0;
   /// The bits must be equal, any NaN for a NaN; both are of `type` then, and tolerances do not count.
   bool bits = false;
+  /// `absolute` and `relative` are the cap of Tolerance, and of `overflow` alone an infinity is right.
+  bool cap = false;
+  Infinities infinities = Infinities::as_expected;
   static auto members(auto& a) {
     return std::tie(a.got, a.expected, a.slack, a.type, a.expected_type, a.count, a.absolute, a.relative,
-                    a.overflow, a.stride, a.offset, a.bits);
+                    a.overflow, a.stride, a.offset, a.bits, a.cap, a.infinities);
   }
 };
 /// What an honest kernel may be off by for each element, from the exact result, the magnitudes that it is a

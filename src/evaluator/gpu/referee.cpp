@@ -12,6 +12,7 @@
 #include "evaluator/gpu/candidate_code.hpp"
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/service_source.hpp"
+#include "judge/output_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/correctness.hpp"
 #include "kernelsearch/judge/translation_unit.hpp"
@@ -24,6 +25,11 @@ namespace {
 constexpr double kept_seconds = 4;
 constexpr std::size_t most_kept = 16, most_special_kept = 5;
 constexpr double reference_seconds = 120;
+
+/// Bytes of the elements of an array as another type.
+std::uint64_t stored_size(const PlannedArgument& planned, ElementType type) noexcept {
+  return (type == planned.type ? planned.count : planned.elements()) * size_in_bytes(type);
+}
 
 enum Use : std::size_t {
   native,
@@ -247,8 +253,7 @@ void Referee::run(const InputSet& set, bool wide, bool magnitudes,
     std::optional<BufferId> bound;
     if (argument.is_array) {
       const ElementType type = stored(argument, wide);
-      const std::uint64_t bytes =
-          argument.structure ? bytes_of(planned) : planned.count * size_in_bytes(type);
+      const std::uint64_t bytes = argument.structure ? bytes_of(planned) : stored_size(planned, type);
       if (argument.role == Role::workspace) {
         bound = scratch(native, shape, a, bytes);
       } else if (argument.role == Role::out) {
@@ -257,20 +262,30 @@ void Referee::run(const InputSet& set, bool wide, bool magnitudes,
                                                       : poison_word(type, Storage::native, set.seed);
         actions.emplace_back(FillPattern{*bound, word, bytes});
       } else {
-        const BufferId drawn = scratch(native, shape, a, bytes_of(planned));
+        // Small floats are widened here, where they are made.
+        const bool widens = type != argument.type && is_small_float(argument.type);
+        if (argument.role == Role::inout)
+          bound = outputs[a];
+        else if (type != argument.type)
+          bound = scratch(widened, shape, a, bytes);
+        const BufferId drawn = widens ? *bound : scratch(native, shape, a, bytes_of(planned));
+        if (!bound) bound = drawn;
         if (made_.made(a)) {
           carry_out(work, "running it");  // what is queued may still need the buffer
           const auto contents = made_.of(shape, set.made_seed, set.flavour);
-          demand(upload(*worker_, shared_, drawn,
-                        magnitudes ? without_signs(argument, (*contents)[a]) : (*contents)[a]),
-                 "giving it its inputs");
+          std::vector<std::byte> given =
+              magnitudes ? without_signs(argument, (*contents)[a]) : (*contents)[a];
+          if (widens) {
+            std::vector<std::byte> wide_ones(bytes);
+            store_widened(argument.type, type == ElementType::f64 ? Storage::f64 : Storage::f32, given.data(),
+                          planned.count, wide_ones.data());
+            given = std::move(wide_ones);
+          }
+          demand(upload(*worker_, shared_, drawn, given), "giving it its inputs");
         } else {
           actions.emplace_back(
               fill_action(arguments_[shape][a], planned, drawn, set.seed, set.flavour, magnitudes));
         }
-        bound = argument.role == Role::inout ? outputs[a]
-                : type == argument.type      ? drawn
-                                             : scratch(widened, shape, a, bytes);
         if (*bound != drawn && argument.structure)
           actions.emplace_back(RotateArray{drawn, *bound, 0, bytes});
         else if (*bound != drawn)
@@ -289,7 +304,7 @@ void Referee::run(const InputSet& set, bool wide, bool magnitudes,
     if (!argument.is_array || argument.role != Role::out || size < 4) continue;
     std::uint64_t word = poison_word(type, Storage::native, set.seed);
     if (size == 4) word &= 0xffffffffu;
-    const std::uint64_t count = plan.arguments.arguments[a].count;
+    const std::uint64_t count = plan.arguments.arguments[a].elements();
     actions.emplace_back(CountPattern{*outputs[a], static_cast<std::uint32_t>(size), word, count});
     work.unwritten.push_back({shape, a, poison_by_chance(type, count)});
   }
@@ -341,10 +356,9 @@ void Referee::solve(InputSet& set, Work& work) {
   };
   for (std::size_t a = 0; a < count; ++a)
     if (is_output(a))
-      set.expected[a] =
-          buffer(problem_.arguments[a].structure
-                     ? bytes_of(plan.arguments[a])
-                     : plan.arguments[a].count * size_in_bytes(expected_type(problem_.arguments[a])));
+      set.expected[a] = buffer(problem_.arguments[a].structure
+                                   ? bytes_of(plan.arguments[a])
+                                   : stored_size(plan.arguments[a], expected_type(problem_.arguments[a])));
   if (problem_.bit_exact && independent()) {
     solve_exactly(set, work);
     return;
@@ -354,23 +368,23 @@ void Referee::solve(InputSet& set, Work& work) {
   std::vector<std::optional<BufferId>> large(count), small(count);
   for (std::size_t a = 0; a < count; ++a) {
     if (!is_output(a)) continue;
-    const std::uint64_t elements = plan.arguments[a].count;
-    large[a] = scratch(magnitude, shape, a, elements * size_in_bytes(stored(problem_.arguments[a], true)));
-    small[a] =
-        scratch(kernel_precision, shape, a, elements * size_in_bytes(stored(problem_.arguments[a], false)));
+    large[a] =
+        scratch(magnitude, shape, a, stored_size(plan.arguments[a], stored(problem_.arguments[a], true)));
+    small[a] = scratch(kernel_precision, shape, a,
+                       stored_size(plan.arguments[a], stored(problem_.arguments[a], false)));
   }
   run(set, true, true, large, work);
   run(set, false, false, small, work);
   for (std::size_t a = 0; a < count; ++a) {
     if (!is_output(a) || !is_floating(problem_.arguments[a].type)) continue;
-    set.slack[a] = buffer(plan.arguments[a].count * sizeof(double));
+    set.slack[a] = buffer(plan.arguments[a].elements() * sizeof(double));
     ComputeSlack compute;
     compute.exact = *set.expected[a];
     compute.magnitudes = *large[a];
     compute.kernel = *small[a];
     compute.slack = *set.slack[a];
     compute.kernel_type = stored(problem_.arguments[a], false);
-    compute.count = plan.arguments[a].count;
+    compute.count = plan.arguments[a].elements();
     compute.relative = plan.arguments[a].tolerance.relative;
     work.actions.emplace_back(compute);
   }
@@ -584,6 +598,8 @@ std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>&
   struct Compared {
     std::size_t sample, argument;
     Column column;
+    Tolerance tolerance;
+    bool cap;
   };
   std::vector<Compared> compared;
   const auto got_in = [&](std::size_t sample, std::size_t a) {
@@ -597,16 +613,19 @@ std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>&
       const PlannedArgument& planned = shapes_[set.shape].arguments[a];
       if (!planned.is_output()) continue;
       for (const Column& column : columns_of(planned)) {
-        compared.push_back({s, a, column});
         const bool field = planned.structure != nullptr;
-        const Tolerance tolerance = field ? problem_.tolerance_of(column.type) : planned.tolerance;
+        const Tolerance tolerance = problem_.bit_exact ? Tolerance{}
+                                    : field            ? problem_.tolerance_of(column.type)
+                                                       : planned.tolerance;
+        compared.push_back({s, a, column, tolerance, false});
         CompareArrays compare;
         compare.got = got_in(s, a);
         compare.expected = *set.expected[a];
         compare.slack = set.slack[a];
         compare.type = column.type;
         compare.expected_type = field ? column.type : expected_type(problem_.arguments[a]);
-        compare.count = planned.count;
+        compare.count = planned.elements();
+        compare.infinities = tolerance.infinities;
         compare.absolute = tolerance.absolute;
         compare.relative = tolerance.relative;
         compare.overflow =
@@ -615,6 +634,15 @@ std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>&
         compare.offset = static_cast<std::uint32_t>(column.offset);
         compare.bits = problem_.bit_exact;
         work.actions.emplace_back(compare);
+        if (tolerance.matched_ratio >= 1) continue;
+        // Once more, for what no element may be beyond.
+        const Tolerance cap = cap_of(tolerance);
+        compared.push_back({s, a, column, tolerance, true});
+        compare.overflow = (compare.overflow - tolerance.absolute) / (1 + tolerance.relative);
+        compare.absolute = cap.absolute;
+        compare.relative = cap.relative;
+        compare.cap = true;
+        work.actions.emplace_back(compare);
       }
     }
   const Act::Reply done =
@@ -622,18 +650,24 @@ std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>&
   std::optional<Mismatch> mismatch;
   double elements = 0, wrong = 0;
   for (std::size_t i = 0; i < compared.size() && 2 * i + 1 < done.values.size(); ++i) {
-    const auto& [s, a, column] = compared[i];
+    const auto& [s, a, column, tolerance, cap] = compared[i];
     if (i == 0 || compared[i - 1].sample != s) {
       if (mismatch) break;  // the outputs of the first wrong sample have all been counted
       elements = wrong = 0;
     }
     const ShapePlan& plan = shapes_[samples[s].set->shape];
-    elements += static_cast<double>(plan.arguments[a].count);
-    wrong += static_cast<double>(done.values[2 * i]);
-    if (done.values[2 * i] == 0 || mismatch) continue;
-    mismatch =
-        Mismatch{s, Fault{Verdict::wrong_result, mismatch_text(*samples[s].set, plan, a, column, got_in(s, a),
-                                                               done.values[2 * i], done.values[2 * i + 1])}};
+    const auto count = static_cast<double>(plan.arguments[a].elements());
+    const std::uint64_t off = done.values[2 * i];
+    if (!cap) {
+      elements += count;
+      wrong += static_cast<double>(off);
+    }
+    const std::uint64_t allowed = cap ? 0 : allowed_wrong(tolerance, plan.arguments[a].elements());
+    if (off <= allowed || mismatch) continue;
+    const std::uint64_t outside = cap ? done.values[2 * (i - 1)] : off;
+    mismatch = Mismatch{
+        s, Fault{Verdict::wrong_result, mismatch_text(*samples[s].set, plan, a, column, got_in(s, a), outside,
+                                                      done.values[2 * i + 1], tolerance, cap)}};
   }
   if (!mismatch) return mismatch;
   mismatch->fault.right_share = elements > 0 ? 1.0 - wrong / elements : 0.0;
@@ -645,7 +679,7 @@ std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>&
 
 std::string Referee::mismatch_text(const InputSet& set, const ShapePlan& plan, std::size_t a,
                                    const Column& column, BufferId got, std::uint64_t wrong,
-                                   std::uint64_t index) {
+                                   std::uint64_t index, const Tolerance& tolerance, bool beyond) {
   const Argument& argument = problem_.arguments[a];
   const bool field = argument.structure.has_value();
   const auto stride = static_cast<std::uint32_t>(field ? argument.element_bytes() : 0);
@@ -659,8 +693,6 @@ std::string Referee::mismatch_text(const InputSet& set, const ShapePlan& plan, s
   double number[2] = {};
   for (std::size_t k = 0; k < 2 && k < looked.values.size(); ++k)
     std::memcpy(&number[k], &looked.values[k], sizeof(double));
-  const Tolerance tolerance = field ? problem_.tolerance_of(column.type) : plan.arguments[a].tolerance;
-  const char* const name = argument.name.c_str();
   char within[64];
   std::snprintf(within, sizeof within, problem_.bit_exact ? "bit by bit" : "within %.3g",
                 tolerance.absolute + tolerance.relative * std::abs(number[1]));
@@ -669,14 +701,13 @@ std::string Referee::mismatch_text(const InputSet& set, const ShapePlan& plan, s
   char seed[64] = "which are secret";
   if (!is_dear(set.shape))
     std::snprintf(seed, sizeof seed, "seed %#llx", static_cast<unsigned long long>(set.seed));
-  char text[512];
-  std::snprintf(text, sizeof text,
-                "%s[%llu]%s is %.9g, expected %.9g %s%s; %.4g %% of %s wrong (shape %s, %s inputs, %s)", name,
-                static_cast<unsigned long long>(index), column.name.c_str(), number[0], number[1], within,
-                set.slack[a] ? " and what rounding may cost" : "",
-                100 * static_cast<double>(wrong) / static_cast<double>(plan.arguments[a].count), name,
-                problem_.shapes[set.shape].name.c_str(), flavours[static_cast<int>(set.flavour)], seed);
-  return text;
+  char numbers[240];
+  std::snprintf(numbers, sizeof numbers, " is %.9g, expected %.9g %s%s; ", number[0], number[1], within,
+                set.slack[a] ? " and what rounding may cost" : "");
+  const double share = static_cast<double>(wrong) / static_cast<double>(plan.arguments[a].elements());
+  return element_text(argument, index, column.name) + numbers +
+         share_text(share, argument.name, tolerance, beyond) + " (shape " + problem_.shapes[set.shape].name +
+         ", " + flavours[static_cast<int>(set.flavour)] + " inputs, " + seed + ")";
 }
 
 }  // namespace kernelsearch::detail::gpu

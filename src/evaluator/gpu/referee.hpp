@@ -170,7 +170,8 @@ class Referee {
            const std::vector<std::optional<BufferId>>& outputs, Work& work);
   /// Says of output `a`, which is in `got`, how many elements are wrong and what stands at the first.
   std::string mismatch_text(const InputSet& set, const ShapePlan& plan, std::size_t a, const Column& column,
-                            BufferId got, std::uint64_t wrong, std::uint64_t index);
+                            BufferId got, std::uint64_t wrong, std::uint64_t index,
+                            const Tolerance& tolerance, bool beyond);
   /// The reference's outputs in the kernel's own precision and types, whose bits a problem may ask for.
   void solve_exactly(InputSet& set, Work& work);
   /// What the expected elements of an output are stored as.

@@ -175,12 +175,13 @@ CallOutputs HostLintRunner::run_reference(const Shape& shape, const CallInputs& 
       if (is_floating(columns[c].type)) {
         output = std::move(given.floating);
       } else {
-        output.resize(argument.count);
+        output.resize(argument.elements());
         detail::load_doubles(columns[c].type, detail::Storage::native, given.integers.data(), argument.count,
                              output.data());
       }
-      for (std::size_t i = 0; i < unwritten[a].size(); ++i)
-        if (unwritten[a][i]) output[i] = 0;
+      const std::size_t together = stored_together(columns[c].type);
+      for (std::size_t i = 0; i < unwritten[a].size() * together; ++i)
+        if (unwritten[a][i / together]) output[i] = 0;
     }
   }
   return result;
@@ -198,7 +199,7 @@ CallOutputs HostLintRunner::run_default(const Shape& shape, const CallInputs& in
     const detail::PlannedArgument& argument = plan.arguments[a];
     if (!argument.is_output()) continue;
     for (const detail::Column& column : detail::columns_of(argument)) {
-      std::vector<double>& output = result.outputs.emplace_back(argument.count);
+      std::vector<double>& output = result.outputs.emplace_back(argument.elements());
       const std::byte* data = slots.data(0, a);
       std::vector<std::byte> copy;
       if (argument.structure != nullptr) {
@@ -206,12 +207,14 @@ CallOutputs HostLintRunner::run_default(const Shape& shape, const CallInputs& in
         data = copy.data();
       }
       detail::load_doubles(column.type, detail::Storage::native, data, argument.count, output.data());
-      for (std::size_t i = 0; i < argument.count; ++i) {
+      const std::size_t together = stored_together(column.type);
+      for (std::size_t i = 0; i < argument.elements(); ++i) {
+        const std::size_t stored = i / together;
         const bool open =
-            known != impl_->unwritten.end() && i < known->second[a].size() && known->second[a][i];
+            known != impl_->unwritten.end() && stored < known->second[a].size() && known->second[a][stored];
         if (open)
           output[i] = 0;
-        else if (slots.is_poison(0, a, i))
+        else if (slots.is_poison(0, a, stored))
           output[i] = std::numeric_limits<double>::quiet_NaN();
       }
     }

@@ -342,7 +342,7 @@ __kernel void ks_compare(__global u8* got_memory, u64 got_byte, __global u8* exp
     int right;
     const __global u8* g_at = (const __global u8*)got + i * got_stride;
     const __global u8* e_at = (const __global u8*)expected + i * expected_stride;
-    if (bits) {
+    if (bits & 1) {
       const u64 size = ks_size(type);
       right = true;
       for (u64 b = 0; b < size; ++b) right = right && g_at[b] == e_at[b];
@@ -358,8 +358,9 @@ __kernel void ks_compare(__global u8* got_memory, u64 got_byte, __global u8* exp
       const double allowed = absolute + relative * ks_abs(e) + extra;
       if (ks_nan(e)) right = ks_nan(g);
       else if (ks_nan(g)) right = false;
+      else if (ks_infinite(g) && ((bits & 2) || ((bits & 4) && g > 0))) right = false;
       else if (ks_infinite(e)) right = g == e;
-      else if (ks_infinite(g)) right = (g > 0) == (e > 0) && ks_abs(e) + allowed >= overflow;
+      else if (ks_infinite(g)) right = (g > 0) == (e > 0) && ks_abs(e) + (bits & 8 ? 0.0 : allowed) >= overflow;
       else right = ks_abs(g - e) <= allowed;
     }
     if (right) continue;

@@ -442,7 +442,7 @@ void main() {
     if (ks_infinite(extra)) continue;
     const u64 g_at = i * got_stride, e_at = i * expected_stride;
     bool right;
-    if (bits != 0) {
+    if ((bits & 1) != 0) {
       right = same_bits(g_at, e_at);
     } else if (type == 7 || type == 11) {  // 64-bit integers: a double would swallow the last bits
       right = got_long(g_at) == expected_long(e_at);
@@ -455,8 +455,10 @@ void main() {
       const double allowed = absolute + relative * ks_abs(e) + extra;
       if (ks_nan(e)) right = ks_nan(g);
       else if (ks_nan(g)) right = false;
+      else if (ks_infinite(g) && ((bits & 2) != 0 || ((bits & 4) != 0 && g > 0.0lf))) right = false;
       else if (ks_infinite(e)) right = ks_bits(g) == ks_bits(e);
-      else if (ks_infinite(g)) right = (g > 0.0lf) == (e > 0.0lf) && ks_abs(e) + allowed >= overflow;
+      else if (ks_infinite(g))
+        right = (g > 0.0lf) == (e > 0.0lf) && ks_abs(e) + ((bits & 8) != 0 ? 0.0lf : allowed) >= overflow;
       else right = ks_abs(g - e) <= allowed;
     }
     if (right) continue;

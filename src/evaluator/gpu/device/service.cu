@@ -4,7 +4,8 @@
 // The kernels of the GPU evaluator, for NVRTC and hipRTC alike: nothing is included. The library has this text
 // compiled in (cmake/embed_text.cmake) and compiles it when it runs.
 //
-// Types are numbered as in ElementType: f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool; ways of filling as in
+// Types are numbered as in ElementType: f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool f8e4m3 f8e5m2 f4e2m1 i4 u4,
+// of which f8e4m3 and those after it are only read; ways of filling as in
 // Initialisation, flavours as in InputFlavour.
 
 typedef unsigned long long u64;
@@ -47,8 +48,25 @@ __device__ u16 ks_to_bfloat(double value) {
   if (ks_nan(value)) return (u16)(b >> 16 | 0x40u);
   return (u16)((b + 0x7fffu + (b >> 16 & 1u)) >> 16);
 }
+// A float of 1 + exponent_bits + mantissa_bits bits, which are the lowest of `p`; infinities and NaN are the caller's.
+__device__ double ks_small(u32 p, int exponent_bits, int mantissa_bits) {
+  const u32 sign = p >> (exponent_bits + mantissa_bits) & 1u, exponent = p >> mantissa_bits & ((1u << exponent_bits) - 1u);
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const double mantissa = (double)(p & ((1u << mantissa_bits) - 1u)) + (exponent ? (double)(1u << mantissa_bits) : 0.0);
+  const int power = (exponent ? (int)exponent : 1) - bias - mantissa_bits;
+  return (sign ? -1.0 : 1.0) * mantissa * ks_from_bits((u64)(1023 + power) << 52);
+}
+__device__ u32 ks_four_bits(const void* at, u64 i) { return (u32)((const u8*)at)[i / 2ull] >> (i % 2ull ? 4 : 0) & 15u; }
 __device__ double ks_load(int type, const void* at, u64 i) {
   switch (type) {
+    case 13: {
+      const u32 p = ((const u8*)at)[i];
+      return (p & 0x7fu) == 0x7fu ? ks_from_bits(0x7ff8000000000000ull) : ks_small(p, 4, 3);
+    }
+    case 14: return ks_half((u16)((u32)((const u8*)at)[i] << 8));  // the upper half of an f16
+    case 15: return ks_small(ks_four_bits(at, i), 2, 1);
+    case 16: return (double)((int)(ks_four_bits(at, i) ^ 8u) - 8);
+    case 17: return (double)ks_four_bits(at, i);
     case 0: return ks_half(((const u16*)at)[i]);
     case 1: return (double)ks_from_bits32((u32)((const u16*)at)[i] << 16);
     case 2: return (double)((const float*)at)[i];
@@ -65,7 +83,7 @@ __device__ double ks_load(int type, const void* at, u64 i) {
 }
 __device__ u64 ks_size(int type) {
   return type == 3 || type == 7 || type == 11 ? 8 : type == 2 || type == 6 || type == 10 ? 4
-         : type == 4 || type == 8 || type == 12 ? 1 : 2;
+         : type == 4 || type == 8 || type >= 12 ? 1 : 2;
 }
 __device__ void ks_store(int type, void* at, u64 i, double v) {
   switch (type) {
@@ -318,9 +336,9 @@ extern "C" __global__ void ks_compare(const void* got, const void* expected, con
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
     const double extra = slack ? slack[i] : 0.0;
     if (ks_infinite(extra)) continue;
-    bool right;
+    bool right = false;
     const u8 *const g_at = (const u8*)got + i * got_stride, *const e_at = (const u8*)expected + i * expected_stride;
-    if (bits) {
+    if (bits & 1) {
       const u64 size = ks_size(type);
       right = true;
       for (u64 b = 0; b < size; ++b) right = right && g_at[b] == e_at[b];
@@ -332,12 +350,19 @@ extern "C" __global__ void ks_compare(const void* got, const void* expected, con
         right = ks_abs(ks_load(type, g_at, 0) - e) <= absolute + relative * ks_abs(e);
       }
     } else {
-      const double g = ks_load(type, g_at, 0), e = ks_load(expected_type, e_at, 0);
+      // Two elements share a byte from type 15 on.
+      const double g = type > 14 ? ks_load(type, got, i) : ks_load(type, g_at, 0),
+                   e = expected_type > 14 ? ks_load(expected_type, expected, i) : ks_load(expected_type, e_at, 0);
       const double allowed = absolute + relative * ks_abs(e) + extra;
+      const bool overflows = ks_infinite(e) || ks_abs(e) + (bits & 8 ? 0.0 : allowed) >= overflow, same_sign = (g > 0) == (e > 0);
+      const double largest = type == 13 ? 448.0 : type == 14 ? 57344.0 : 6.0;
       if (ks_nan(e)) right = ks_nan(g);
+      else if (type >= 13 && type <= 15 && overflows && (ks_nan(g) ? type == 13 : same_sign && ks_abs(g) >= largest))
+        right = true;  // conversions that saturate, and of f8e4m3 those that do not
       else if (ks_nan(g)) right = false;
+      else if (ks_infinite(g) && (bits & 2 || (bits & 4 && g > 0))) right = false;
       else if (ks_infinite(e)) right = g == e;
-      else if (ks_infinite(g)) right = (g > 0) == (e > 0) && ks_abs(e) + allowed >= overflow;
+      else if (ks_infinite(g)) right = same_sign && overflows;
       else right = ks_abs(g - e) <= allowed;
     }
     if (right) continue;
@@ -367,7 +392,8 @@ extern "C" __global__ void ks_slack(const double* exact, const double* magnitude
 }
 
 extern "C" __global__ void ks_element(const void* in, u64 index, int type, u64 stride, u64* result) {
-  if (blockIdx.x == 0 && threadIdx.x == 0) *result = ks_bits(ks_load(type, (const u8*)in + index * stride, 0));
+  if (blockIdx.x == 0 && threadIdx.x == 0) 
+    *result = ks_bits(type > 14 ? ks_load(type, in, index) : ks_load(type, (const u8*)in + index * stride, 0));
 }
 
 extern "C" __global__ void ks_flush(u64* scratch, u64 words, u64 value) {
