@@ -117,6 +117,7 @@
 #  include "kernelsearch/policy/move_examples.hpp"
 #  include "kernelsearch/policy/move_ledger.hpp"
 #  include "kernelsearch/policy/move_reward.hpp"
+#  include "kernelsearch/policy/move_sign.hpp"
 #  include "kernelsearch/policy/policy_choice.hpp"
 #  include "kernelsearch/policy/pull_statistics.hpp"
 #  include "kernelsearch/policy/reflexion.hpp"

@@ -13,10 +13,12 @@
 #include "kernelsearch/agents/function_signature.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/refusal.hpp"
+#include "kernelsearch/agents/sign_text.hpp"
 #include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
+#include "kernelsearch/problem/traits.hpp"
 #include "lines.hpp"
 
 namespace kernelsearch::detail {
@@ -40,6 +42,14 @@ void at_tuned(Trial<Candidate>& trial) {
 std::string part(const PromptLibrary& prompts, std::string_view name, const PromptValues& values) {
   return joined(prompts.find(name).render(values), "\n\n",
                 [](const Message& message) { return message.text; });
+}
+
+/// Those that are worth trying, as they stand.
+std::vector<const Strategy*> applicable(const std::vector<Strategy>& strategies, const Features& features) {
+  std::vector<const Strategy*> some;
+  for (const Strategy& strategy : strategies)
+    if (strategy.applies(features)) some.push_back(&strategy);
+  return some;
 }
 
 /// Whether a reply to the move may be that what it names does not apply.
@@ -77,6 +87,7 @@ PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions o
       strategies_(on_device(
           options_.strategies.empty() ? read_strategies(to_string(problem_.backend)) : options_.strategies,
           options_.device)),
+      traits_(trait_features(problem_)),
       functions_(entry_functions(problem_)),
       root_(std::make_shared<const Kernel>(problem_.kernel)),
       problem_text_(trimmed(problem_text(problem_, options_.facts))) {
@@ -279,6 +290,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
   if (start.parent().outcome.ok()) values["right"] = "yes";
   if (move.variant > 0) values["variant"] = std::to_string(move.variant + 1);
   if (move.kind == MoveKind::recombine) values["second"] = kernel_of(*start.parents[1].candidate);
+  const Features& features = start.parent().outcome.evaluation.features;
   if (move.kind == MoveKind::ablate) {
     for (const std::string& name : move.strategies) {
       const Strategy* strategy = find(name);
@@ -289,14 +301,20 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
   } else if (!move.strategies.empty()) {
     values["strategy"] = clean_text(joined(move.strategies, ", "));
     for (const std::string& name : move.strategies)
-      if (const Strategy* strategy = find(name); strategy != nullptr)
+      if (const Strategy* strategy = find(name); strategy != nullptr) {
         (values["strategy_text"] += values["strategy_text"].empty() ? "" : "\n\n") +=
             strategy_text(*strategy);
+        if (options_.evidence && seen_signs(strategy->signs, features, traits_).worth > 0)
+          values["strategy_text"] +=
+              "\n\nWhy it is tried here: " + sign_text(strategy->signs, features, traits_) + '.';
+      }
   } else {
-    for (const Strategy& strategy : strategies_)
-      if (strategy.applies(start.parent().outcome.evaluation.features))
-        values["strategies"] +=
-            "- " + clean_text(strategy.name) + ": " + clean_text(strategy.description) + '\n';
+    for (const Strategy* strategy : options_.evidence ? ranked_strategies(strategies_, features, traits_)
+                                                      : applicable(strategies_, features)) {
+      const std::string why = options_.evidence ? sign_text(strategy->signs, features, traits_) : "";
+      values["strategies"] += "- " + clean_text(strategy->name) + ": " + clean_text(strategy->description) +
+                              (why.empty() ? "" : " Here: " + why + '.') + '\n';
+    }
   }
   add_memory(values, history, id, window);
   return values;

@@ -106,6 +106,7 @@ class PromptBuilder {
   bool python_;  ///< kernels are modules in Python, and have no macros
   AgentOptions options_;
   std::vector<Strategy> strategies_;
+  Features traits_;  ///< of the problem, for the signs of strategies
   std::vector<std::string> functions_;
   std::vector<KernelRegion> regions_;
   std::shared_ptr<const Kernel> root_;

@@ -40,6 +40,7 @@ struct HierarchicalUcb::State {
   std::optional<Clustering> clustering;
   std::vector<std::size_t> cluster;  ///< by node that has code; of others see `cluster_of`
   std::vector<bool> barred;          ///< node after node, by strategy: its condition is false there
+  std::vector<double> seen;          ///< the same: what the node's signs say of it
   std::size_t right = 0, right_at_clustering = 0, told_since_clustering = 0;
   PullStatistics arms;  ///< cluster after cluster
 
@@ -237,6 +238,12 @@ struct HierarchicalUcb::State {
 
   void bar(std::size_t node) {
     barred.resize(ledger.tree().size() * ledger.strategies(), false);
+    seen.resize(barred.size(), 0.0);
+    if (options.evidence > 0.0)
+      for (const StrategySigns& one : options.signs)
+        if (const auto strategy = ledger.strategy_of(one.strategy))
+          seen[node * ledger.strategies() + *strategy] =
+              seen_signs(one.signs, ledger.node(node).features, options.problem).worth;
     for (const StrategyCondition& condition : options.conditions)
       if (const auto strategy = ledger.strategy_of(condition.strategy))
         barred[node * ledger.strategies() + *strategy] =
@@ -410,15 +417,17 @@ struct HierarchicalUcb::State {
           for (std::size_t k = 0; k < kernels.size(); ++k)
             if (cluster[kernels[k]] == c && may(kernels[k], s)) able.push_back(k);
           if (able.empty()) continue;
-          // The candidate that the head, less its lag, likes best; the fastest where there are none.
+          const Arm arm = judged(c, s, pending[arm_of(c, s)]);
+          const double own = static_cast<double>(arms[arm_of(c, s)].pulls) + pending[arm_of(c, s)];
+          // The candidate that the head and the signs, less its lag, like best; the fastest of equals.
           std::size_t at = able.front();
           double compatible = 0.0, worth = -std::numeric_limits<double>::infinity();
           for (const std::size_t k : able) {
             const double p = profiles.empty() ? 0.0 : heads->heads[s].predict(profiles[k]);
-            const double value = options.alpha * p - lag(kernels[k], kernels.front());
+            const double value = options.alpha * p - lag(kernels[k], kernels.front()) +
+                                 options.evidence * seen[kernels[k] * strategies + s] / (1.0 + own);
             if (value > worth) worth = value, compatible = p, at = k;
           }
-          const Arm arm = judged(c, s, pending[arm_of(c, s)]);
           const double bound =
               arm.pulls > 0.0 ? arm.mean + std::sqrt(options.exploration * std::log(t) / arm.pulls) + worth
                               : std::numeric_limits<double>::infinity();
