@@ -25,9 +25,10 @@ namespace kernelsearch::detail {
 namespace {
 
 constexpr std::size_t most_echoed = 60'000;  // bytes of a faulty reply that are sent back with the correction
-constexpr std::size_t template_tokens = 150;  // of headings and the task around the values
-constexpr std::size_t most_failure = 600;     // bytes of a reason in the store
-constexpr std::size_t most_analysis = 1500;   // bytes
+constexpr std::size_t template_tokens = 150;     // of headings and the task around the values
+constexpr std::string_view free_target = "any";  // of a strategy that leaves the choice to the model
+constexpr std::size_t most_failure = 600;        // bytes of a reason in the store
+constexpr std::size_t most_analysis = 1500;      // bytes
 
 /// What was measured of a kernel that was tuned is the best of its configurations, so that is what is shown
 /// and gone on from.
@@ -60,29 +61,15 @@ bool names_something(const Move& move) {
 
 }  // namespace
 
-std::string_view PromptBuilder::language() const {
-  if (python_) return "python";
-  if (!problem_.external) return traits_of(problem_.backend).language;
-  // The program's own; the name of the kernel's file says it.
-  const std::string_view file = problem_.names.device;
-  for (const BackendTraits& traits : backend_traits)
-    if (!traits.language.empty() && file.ends_with(traits.extension)) return traits.language;
-  using Language = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Language, 4> others{
-      {{".py", "python"}, {".hlsl", "hlsl"}, {".cc", "cpp"}, {".c", "c"}}};
-  for (const auto& [extension, language] : others)
-    if (file.ends_with(extension)) return language;
-  return {};
-}
-
 std::string PromptBuilder::kernel_of(const Candidate& candidate) const {
-  return kernel_text(candidate, language(), problem_.external.has_value());
+  return kernel_text(candidate, language_, problem_.external.has_value());
 }
 
 PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions options)
     : model_(std::move(model)),
       problem_(std::move(problem)),
       python_(has_module_reference(problem_)),
+      language_(kernel_language(problem_)),
       options_(std::move(options)),
       strategies_(on_device(
           options_.strategies.empty() ? read_strategies(to_string(problem_.backend)) : options_.strategies,
@@ -199,6 +186,24 @@ std::string PromptBuilder::window_text(WindowKind kind, const History<Candidate>
   return result;
 }
 
+std::string PromptBuilder::best_text(const History<Candidate>& history, TrialId id,
+                                     const std::set<TrialId>& shown) const {
+  const Trial<Candidate> from = history.find(id);
+  std::optional<Trial<Candidate>> best;
+  for (std::size_t i = 0; i < history.size(); ++i)
+    if (Trial<Candidate> trial = history[i];
+        trial.candidate && trial.outcome.ok() && (!best || trial.outcome.objective < best->outcome.objective))
+      best = std::move(trial);
+  if (!best || !from.candidate || best->outcome.id == id || shown.count(best->outcome.id) > 0) return {};
+  if (from.outcome.ok() && !(best->outcome.objective < from.outcome.objective)) return {};
+  const std::string change = change_text(*best->candidate, *from.candidate, language_);
+  if (change.empty()) return {};
+  return fmt::format(
+             "## The best kernel so far, kernel {}: {}\n\nHow it differs from the kernel to change:\n\n",
+             number(best->outcome.id), came_of(best->outcome)) +
+         std::string(trimmed(change));
+}
+
 void PromptBuilder::add_memory(PromptValues& values, const History<Candidate>& history, TrialId id,
                                WindowKind window) const {
   std::size_t used = template_tokens;
@@ -213,7 +218,7 @@ void PromptBuilder::add_memory(PromptValues& values, const History<Candidate>& h
   };
   // By worth: what was tried from this kernel in a line each, the newest first; its nearest failure; where it
   // comes from; other kernels; further failures.
-  TriedText tried = tried_text(history, id, language(), {}, options_.feedback);
+  TriedText tried = tried_text(history, id, language_, {}, options_.feedback);
   std::string lines;
   std::size_t older = 0;
   for (const std::string& line : tried.lines)
@@ -232,7 +237,10 @@ void PromptBuilder::add_memory(PromptValues& values, const History<Candidate>& h
   std::string note;
   values["others"] = window_text(window, history, id, room - kept_back, shown, note);
   (void)take(values["others"]);
-  if (!shown.empty()) tried = tried_text(history, id, language(), shown, options_.feedback);
+  if (window == WindowKind::alone)  // others have the leaders in their windows
+    if (std::string best = best_text(history, id, shown); !best.empty() && take(best))
+      values["others"] = std::move(best);
+  if (!shown.empty()) tried = tried_text(history, id, language_, shown, options_.feedback);
   std::string failures;
   std::size_t left_out = 0;
   for (const std::string& failure : tried.failures)
@@ -254,6 +262,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
                       {"strategy", ""},
                       {"strategy_text", ""},
                       {"strategies", ""},
+                      {"free", ""},
                       {"ablate", ""},
                       {"second", ""},
                       {"variant", ""},
@@ -272,7 +281,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
                       {"tunables", options_.tunables ? "yes" : ""}};
   values["python"] = python_ ? "yes" : "";
   values["external"] = problem_.external ? "yes" : "";
-  values["language"] = std::string(language());
+  values["language"] = std::string(language_);
   values["on_device"] = is_device(problem_.backend) ? "yes" : "";
   values["launch"] = problem_.launch.empty() ? "" : "yes";
   values["launch_function"] =
@@ -304,6 +313,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
       if (const Strategy* strategy = find(name); strategy != nullptr) {
         (values["strategy_text"] += values["strategy_text"].empty() ? "" : "\n\n") +=
             strategy_text(*strategy);
+        if (strategy->target == free_target) values["free"] = "yes";
         if (options_.evidence && seen_signs(strategy->signs, features, traits_).worth > 0)
           values["strategy_text"] +=
               "\n\nWhy it is tried here: " + sign_text(strategy->signs, features, traits_) + '.';
