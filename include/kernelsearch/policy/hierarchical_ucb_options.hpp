@@ -134,6 +134,7 @@ struct HierarchicalUcbOptions {
     options.prior_pulls = 1.0;
     options.alpha = 0.0;
     options.kernel = KernelChoice::softmax;
+    options.temperature = 0.01;  // on fractions; the authors' code has 1, on percentages
     options.reward = {.failure = 0.0, .floor = 0.0};
     return options;
   }
