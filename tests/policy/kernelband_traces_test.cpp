@@ -90,5 +90,5 @@ TEST_CASE("HierarchicalUcb: v2 decides as the authors' published classes, step b
     const Observation<Move> told = outcome_of(moves.front(), id++, words);
     policy->tell({&told, 1});
   }
-  CHECK(steps == 24 * 48);
+  CHECK(steps == 32 * 48);
 }
