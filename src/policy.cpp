@@ -20,6 +20,7 @@
 #include "kernelsearch/policy/impl/method_choice_impl.hpp"
 #include "kernelsearch/policy/impl/move_examples_impl.hpp"
 #include "kernelsearch/policy/impl/move_ledger_impl.hpp"
+#include "kernelsearch/policy/impl/move_sign_impl.hpp"
 #include "kernelsearch/policy/impl/moves_over_space_impl.hpp"
 #include "kernelsearch/policy/impl/particle_swarm_impl.hpp"
 #include "kernelsearch/policy/impl/policy_bandit_impl.hpp"

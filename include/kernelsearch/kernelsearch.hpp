@@ -77,6 +77,7 @@
 #include "kernelsearch/policy/lfbo.hpp"
 #include "kernelsearch/policy/method.hpp"
 #include "kernelsearch/policy/method_choice.hpp"
+#include "kernelsearch/policy/move_sign.hpp"
 #include "kernelsearch/policy/moves_over_space.hpp"
 #include "kernelsearch/policy/particle_swarm.hpp"
 #include "kernelsearch/policy/policy_bandit.hpp"

@@ -192,7 +192,8 @@ std::string clean_value(const Value& value) {
   return clean_text(to_string(value));
 }
 
-/// The code of a child as what differs from its parent, or whole where that is shorter.
+}  // namespace
+
 std::string change_text(const Candidate& child, const Candidate& parent, std::string_view language) {
   std::string text;
   for (const KernelRegion region : regions_in_code) {
@@ -207,8 +208,6 @@ std::string change_text(const Candidate& child, const Candidate& parent, std::st
   }
   return text;
 }
-
-}  // namespace
 
 std::string time_text(double seconds) {
   if (!std::isfinite(seconds)) return "unknown";

@@ -21,6 +21,33 @@ AgentOptions with_methods(AgentOptions common, const std::vector<Method>& method
 
 }  // namespace
 
+namespace {
+
+constexpr std::size_t most_siblings_text = 24'000;  // bytes: a fifth of a question
+
+/// The branches of this iteration that were judged before: what came of each, and how its code differs from
+/// the kernel that all are made from.
+std::string siblings_text(const Move& move, std::uint32_t first, const detail::PromptBuilder::Start& start,
+                          const History<Candidate>& history, std::string_view language) {
+  std::string text;
+  for (const TrialId id : history.children(start.parent().outcome.id)) {
+    const Trial<Candidate> trial = history.find(id);
+    const std::optional<Move>& made = trial.outcome.move;
+    if (!trial.candidate || !made || made->kind != MoveKind::branch || made->strategies != move.strategies ||
+        made->variant < first || made->variant >= move.variant)
+      continue;
+    std::string one = "## Branch " + std::to_string(made->variant - first + 1) + " (kernel " +
+                      std::to_string(number(id)) + "): " + came_of(trial.outcome) + "\n\n" +
+                      change_text(*trial.candidate, *start.parent().candidate, language) + '\n';
+    if (text.size() + one.size() > most_siblings_text)
+      one = one.substr(0, one.find('\n')) + " (its code is left out for length)\n\n";
+    text += one;
+  }
+  return std::string(detail::trimmed(text));
+}
+
+}  // namespace
+
 std::vector<Strategy> strategies_of(const std::vector<Method>& methods) {
   std::vector<Strategy> strategies;
   for (const Method& method : methods) {
@@ -43,7 +70,7 @@ Generation<Candidate> MethodWriter::generate(const Move& move, const History<Can
   if (!started) return started.error().generation();
   const detail::PromptBuilder::Start& start = *started;
   PromptValues values = builder_->values(move, start, history, options_.window);
-  for (const char* name : {"branch", "branches", "roofline", "methods", "again", "retry_form"})
+  for (const char* name : {"branch", "branches", "roofline", "methods", "again", "retry_form", "siblings"})
     values[name] = "";
   values["branches"] = std::to_string(options_.branches);
   std::uint32_t first = 0;
@@ -68,6 +95,7 @@ Generation<Candidate> MethodWriter::generate(const Move& move, const History<Can
       values["branch"] = std::to_string(k);
       if (k > options_.branches) values["branches"] = "";  // one more, for one that failed or was lost
       values["retry_form"] = retry_form;
+      values["siblings"] = siblings_text(move, first, start, history, builder_->language());
       if (values["again"].empty())
         return builder_->ask_for_kernel(options_.writer, "branch", values, move, start, history);
       std::string note;

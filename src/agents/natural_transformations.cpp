@@ -10,6 +10,7 @@
 #include "kernelsearch/agents/function_signature.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/refusal.hpp"
+#include "kernelsearch/agents/sign_text.hpp"
 #include "kernelsearch/agents/space_text.hpp"
 #include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -158,6 +159,7 @@ struct NaturalTransformations::Parts {
     std::uint64_t repetition = 0;
     std::vector<std::string> names = {};  ///< what the model may say does not apply
     std::string outcome = {};             ///< of the parent
+    Features features = {};               ///< of the parent
     std::vector<std::string> tried = {};  ///< a line for each attempt from it, the newest first
 
     [[nodiscard]] Regions whole() const {
@@ -241,7 +243,7 @@ struct NaturalTransformations::Parts {
                         {"context", context_text(work.regions)},
                         {"tunables", space.size() == 0 ? "" : space_text(space)},
                         {"title", transformation.title},
-                        {"description", transformation.description},
+                        {"description", transformation.description + why_here(transformation, work)},
                         {"pass", std::to_string(pass + 1)},
                         {"passes", std::to_string(transformation.passes.size())},
                         {"pass_name", transformation.passes[pass].name},
@@ -254,6 +256,13 @@ struct NaturalTransformations::Parts {
     add_memory(values, work, edit.region);
     request.messages = prompts.find("transformation").render(values);
     return request;
+  }
+
+  /// What the kernel shows for the transformation; empty where that is not known.
+  [[nodiscard]] std::string why_here(const Transformation& transformation, const Work& work) const {
+    if (!options.evidence || !(seen_signs(transformation.signs, work.features, options.traits).worth > 0))
+      return {};
+    return "\nWhy it is tried here: " + sign_text(transformation.signs, work.features, options.traits) + '.';
   }
 
   /// What the budget has room for beside the rest, by worth: what was tried from the kernel in a line each,
@@ -462,6 +471,7 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
   work.repetition = move.variant;
   if (!debug) work.names = move.strategies;
   if (!debug) {
+    work.features = parent.outcome.evaluation.features;
     work.outcome = feedback_text(parent.outcome, parts_->options.feedback, &from.space);
     work.tried = tried_text(history, move.parents.front(), traits_of(parts_->options.backend).language).lines;
   }

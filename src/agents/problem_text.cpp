@@ -348,6 +348,20 @@ std::string build_text(const Problem& problem) {
 
 }  // namespace
 
+std::string_view kernel_language(const Problem& problem) {
+  if (has_module_reference(problem)) return "python";
+  if (!problem.external) return traits_of(problem.backend).language;
+  const std::string_view file = problem.names.device;
+  for (const BackendTraits& traits : backend_traits)
+    if (!traits.language.empty() && file.ends_with(traits.extension)) return traits.language;
+  using Language = std::pair<std::string_view, std::string_view>;
+  constexpr std::array<Language, 4> others{
+      {{".py", "python"}, {".hlsl", "hlsl"}, {".cc", "cpp"}, {".c", "c"}}};
+  for (const auto& [extension, language] : others)
+    if (file.ends_with(extension)) return language;
+  return {};
+}
+
 std::string scaled_text(double value) {
   constexpr std::array<std::pair<double, const char*>, 5> prefixes{
       {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};

@@ -13,19 +13,22 @@
 #include "kernelsearch/agents/function_signature.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/refusal.hpp"
+#include "kernelsearch/agents/sign_text.hpp"
 #include "kernelsearch/agents/tunable_header.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
+#include "kernelsearch/problem/traits.hpp"
 #include "lines.hpp"
 
 namespace kernelsearch::detail {
 namespace {
 
 constexpr std::size_t most_echoed = 60'000;  // bytes of a faulty reply that are sent back with the correction
-constexpr std::size_t template_tokens = 150;  // of headings and the task around the values
-constexpr std::size_t most_failure = 600;     // bytes of a reason in the store
-constexpr std::size_t most_analysis = 1500;   // bytes
+constexpr std::size_t template_tokens = 150;     // of headings and the task around the values
+constexpr std::string_view free_target = "any";  // of a strategy that leaves the choice to the model
+constexpr std::size_t most_failure = 600;        // bytes of a reason in the store
+constexpr std::size_t most_analysis = 1500;      // bytes
 
 /// What was measured of a kernel that was tuned is the best of its configurations, so that is what is shown
 /// and gone on from.
@@ -42,6 +45,14 @@ std::string part(const PromptLibrary& prompts, std::string_view name, const Prom
                 [](const Message& message) { return message.text; });
 }
 
+/// Those that are worth trying, as they stand.
+std::vector<const Strategy*> applicable(const std::vector<Strategy>& strategies, const Features& features) {
+  std::vector<const Strategy*> some;
+  for (const Strategy& strategy : strategies)
+    if (strategy.applies(features)) some.push_back(&strategy);
+  return some;
+}
+
 /// Whether a reply to the move may be that what it names does not apply.
 bool names_something(const Move& move) {
   return !move.strategies.empty() &&
@@ -50,33 +61,20 @@ bool names_something(const Move& move) {
 
 }  // namespace
 
-std::string_view PromptBuilder::language() const {
-  if (python_) return "python";
-  if (!problem_.external) return traits_of(problem_.backend).language;
-  // The program's own; the name of the kernel's file says it.
-  const std::string_view file = problem_.names.device;
-  for (const BackendTraits& traits : backend_traits)
-    if (!traits.language.empty() && file.ends_with(traits.extension)) return traits.language;
-  using Language = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Language, 4> others{
-      {{".py", "python"}, {".hlsl", "hlsl"}, {".cc", "cpp"}, {".c", "c"}}};
-  for (const auto& [extension, language] : others)
-    if (file.ends_with(extension)) return language;
-  return {};
-}
-
 std::string PromptBuilder::kernel_of(const Candidate& candidate) const {
-  return kernel_text(candidate, language(), problem_.external.has_value());
+  return kernel_text(candidate, language_, problem_.external.has_value());
 }
 
 PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions options)
     : model_(std::move(model)),
       problem_(std::move(problem)),
       python_(has_module_reference(problem_)),
+      language_(kernel_language(problem_)),
       options_(std::move(options)),
       strategies_(on_device(
           options_.strategies.empty() ? read_strategies(to_string(problem_.backend)) : options_.strategies,
           options_.device)),
+      traits_(trait_features(problem_)),
       functions_(entry_functions(problem_)),
       root_(std::make_shared<const Kernel>(problem_.kernel)),
       problem_text_(trimmed(problem_text(problem_, options_.facts))) {
@@ -188,6 +186,24 @@ std::string PromptBuilder::window_text(WindowKind kind, const History<Candidate>
   return result;
 }
 
+std::string PromptBuilder::best_text(const History<Candidate>& history, TrialId id,
+                                     const std::set<TrialId>& shown) const {
+  const Trial<Candidate> from = history.find(id);
+  std::optional<Trial<Candidate>> best;
+  for (std::size_t i = 0; i < history.size(); ++i)
+    if (Trial<Candidate> trial = history[i];
+        trial.candidate && trial.outcome.ok() && (!best || trial.outcome.objective < best->outcome.objective))
+      best = std::move(trial);
+  if (!best || !from.candidate || best->outcome.id == id || shown.count(best->outcome.id) > 0) return {};
+  if (from.outcome.ok() && !(best->outcome.objective < from.outcome.objective)) return {};
+  const std::string change = change_text(*best->candidate, *from.candidate, language_);
+  if (change.empty()) return {};
+  return fmt::format(
+             "## The best kernel so far, kernel {}: {}\n\nHow it differs from the kernel to change:\n\n",
+             number(best->outcome.id), came_of(best->outcome)) +
+         std::string(trimmed(change));
+}
+
 void PromptBuilder::add_memory(PromptValues& values, const History<Candidate>& history, TrialId id,
                                WindowKind window) const {
   std::size_t used = template_tokens;
@@ -202,7 +218,7 @@ void PromptBuilder::add_memory(PromptValues& values, const History<Candidate>& h
   };
   // By worth: what was tried from this kernel in a line each, the newest first; its nearest failure; where it
   // comes from; other kernels; further failures.
-  TriedText tried = tried_text(history, id, language(), {}, options_.feedback);
+  TriedText tried = tried_text(history, id, language_, {}, options_.feedback);
   std::string lines;
   std::size_t older = 0;
   for (const std::string& line : tried.lines)
@@ -221,7 +237,10 @@ void PromptBuilder::add_memory(PromptValues& values, const History<Candidate>& h
   std::string note;
   values["others"] = window_text(window, history, id, room - kept_back, shown, note);
   (void)take(values["others"]);
-  if (!shown.empty()) tried = tried_text(history, id, language(), shown, options_.feedback);
+  if (window == WindowKind::alone)  // others have the leaders in their windows
+    if (std::string best = best_text(history, id, shown); !best.empty() && take(best))
+      values["others"] = std::move(best);
+  if (!shown.empty()) tried = tried_text(history, id, language_, shown, options_.feedback);
   std::string failures;
   std::size_t left_out = 0;
   for (const std::string& failure : tried.failures)
@@ -243,6 +262,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
                       {"strategy", ""},
                       {"strategy_text", ""},
                       {"strategies", ""},
+                      {"free", ""},
                       {"ablate", ""},
                       {"second", ""},
                       {"variant", ""},
@@ -261,7 +281,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
                       {"tunables", options_.tunables ? "yes" : ""}};
   values["python"] = python_ ? "yes" : "";
   values["external"] = problem_.external ? "yes" : "";
-  values["language"] = std::string(language());
+  values["language"] = std::string(language_);
   values["on_device"] = is_device(problem_.backend) ? "yes" : "";
   values["launch"] = problem_.launch.empty() ? "" : "yes";
   values["launch_function"] =
@@ -279,6 +299,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
   if (start.parent().outcome.ok()) values["right"] = "yes";
   if (move.variant > 0) values["variant"] = std::to_string(move.variant + 1);
   if (move.kind == MoveKind::recombine) values["second"] = kernel_of(*start.parents[1].candidate);
+  const Features& features = start.parent().outcome.evaluation.features;
   if (move.kind == MoveKind::ablate) {
     for (const std::string& name : move.strategies) {
       const Strategy* strategy = find(name);
@@ -289,14 +310,21 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
   } else if (!move.strategies.empty()) {
     values["strategy"] = clean_text(joined(move.strategies, ", "));
     for (const std::string& name : move.strategies)
-      if (const Strategy* strategy = find(name); strategy != nullptr)
+      if (const Strategy* strategy = find(name); strategy != nullptr) {
         (values["strategy_text"] += values["strategy_text"].empty() ? "" : "\n\n") +=
             strategy_text(*strategy);
+        if (strategy->target == free_target) values["free"] = "yes";
+        if (options_.evidence && seen_signs(strategy->signs, features, traits_).worth > 0)
+          values["strategy_text"] +=
+              "\n\nWhy it is tried here: " + sign_text(strategy->signs, features, traits_) + '.';
+      }
   } else {
-    for (const Strategy& strategy : strategies_)
-      if (strategy.applies(start.parent().outcome.evaluation.features))
-        values["strategies"] +=
-            "- " + clean_text(strategy.name) + ": " + clean_text(strategy.description) + '\n';
+    for (const Strategy* strategy : options_.evidence ? ranked_strategies(strategies_, features, traits_)
+                                                      : applicable(strategies_, features)) {
+      const std::string why = options_.evidence ? sign_text(strategy->signs, features, traits_) : "";
+      values["strategies"] += "- " + clean_text(strategy->name) + ": " + clean_text(strategy->description) +
+                              (why.empty() ? "" : " Here: " + why + '.') + '\n';
+    }
   }
   add_memory(values, history, id, window);
   return values;

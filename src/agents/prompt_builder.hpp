@@ -80,7 +80,7 @@ class PromptBuilder {
   [[nodiscard]] const AgentOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::vector<Strategy>& strategies() const noexcept { return strategies_; }
   /// The kernel's language as a fence names it; empty where it is not known.
-  [[nodiscard]] std::string_view language() const;
+  [[nodiscard]] std::string_view language() const noexcept { return language_; }
   /// The kernel of a candidate as this problem's questions show it.
   [[nodiscard]] std::string kernel_of(const Candidate& candidate) const;
   [[nodiscard]] const std::vector<std::string>& functions() const noexcept { return functions_; }
@@ -94,6 +94,9 @@ class PromptBuilder {
   [[nodiscard]] std::string window_text(WindowKind kind, const History<Candidate>& history, TrialId i,
                                         std::size_t budget, std::set<TrialId>& shown,
                                         std::string& left_out_note) const;
+  /// How the fastest right kernel differs from this one; empty where that is this one or shown already.
+  [[nodiscard]] std::string best_text(const History<Candidate>& history, TrialId id,
+                                      const std::set<TrialId>& shown) const;
   /// What was tried from the kernel, its ancestors and other kernels, as far as the budget has room beside
   /// all other values.
   void add_memory(PromptValues& values, const History<Candidate>& history, TrialId id,
@@ -104,8 +107,10 @@ class PromptBuilder {
   AnyChatModel model_;
   Problem problem_;
   bool python_;  ///< kernels are modules in Python, and have no macros
+  std::string_view language_;
   AgentOptions options_;
   std::vector<Strategy> strategies_;
+  Features traits_;  ///< of the problem, for the signs of strategies
   std::vector<std::string> functions_;
   std::vector<KernelRegion> regions_;
   std::shared_ptr<const Kernel> root_;

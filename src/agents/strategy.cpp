@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agents/read_signs.hpp"
 #include "kernelsearch/agents/data_files.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -47,7 +48,7 @@ Strategy read_strategy(const detail::JsonCursor& place, const std::vector<std::s
   constexpr const char* todo = "write {\"name\": ..., \"description\": ..., \"target\": ...}";
   (void)place.members(todo);
   place.only({"name", "description", "target", "relieves", "when", "unless", "needs", "lacks", "steps",
-              "knobs", "hazards", "on"});
+              "knobs", "hazards", "on", "signs"});
   Strategy strategy;
   const auto name = place.at("name", todo);
   strategy.name = name.string("a name such as tiling");
@@ -73,6 +74,7 @@ Strategy read_strategy(const detail::JsonCursor& place, const std::vector<std::s
   strategy.backends = backends;
   strategy.needs = read_sentences(place, "needs", "list features of devices, e.g. [\"tma\"]");
   strategy.lacks = read_sentences(place, "lacks", "list features of devices, e.g. [\"tma\"]");
+  strategy.signs = detail::read_signs(place.find("signs"));
   strategy.parts.push_back(read_part(place));
   if (const auto on = place.find("on"))
     for (const auto& item : on->items("list {\"needs\": [...], \"steps\": [...]}")) {
@@ -191,6 +193,26 @@ std::vector<std::string> strategy_names(const std::vector<Strategy>& strategies)
   std::vector<std::string> names;
   for (const Strategy& strategy : strategies) names.push_back(strategy.name);
   return names;
+}
+
+std::vector<const Strategy*> ranked_strategies(const std::vector<Strategy>& strategies,
+                                               const Features& features, const Features& problem) {
+  std::vector<std::pair<double, const Strategy*>> ranked;
+  for (const Strategy& strategy : strategies)
+    if (strategy.applies(features))
+      ranked.emplace_back(seen_signs(strategy.signs, features, problem).worth, &strategy);
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const Strategy*> order;
+  for (const auto& [worth, strategy] : ranked) order.push_back(strategy);
+  return order;
+}
+
+std::vector<StrategySigns> strategy_signs(const std::vector<Strategy>& strategies) {
+  std::vector<StrategySigns> all;
+  for (const Strategy& strategy : strategies)
+    if (!strategy.signs.empty()) all.push_back({strategy.name, strategy.signs});
+  return all;
 }
 
 std::vector<StrategyTarget> strategy_targets(const std::vector<Strategy>& strategies) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agents/read_declared.hpp"
+#include "agents/read_signs.hpp"
 #include "kernelsearch/agents/data_files.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
@@ -129,7 +130,7 @@ Transformation parse_transformation(std::string_view json, const std::string& fi
   const JsonCursor document(root, file);
   (void)document.members("write an object");
   document.only({"schema", "name", "title", "description", "source", "tags", "backends", "after", "tunables",
-                 "constraints", "passes"});
+                 "constraints", "passes", "signs"});
   check_schema(document);
   Transformation found;
   found.name = read_name(document);
@@ -138,6 +139,7 @@ Transformation parse_transformation(std::string_view json, const std::string& fi
   found.description = read_text(document.at("description", "say what it does"));
   if (const auto source = document.find("source")) found.source = source->string("write a string");
   found.tags = read_strings(document.find("tags"));
+  found.signs = detail::read_signs(document.find("signs"));
   found.backends = read_strings(document.find("backends"));
   found.after = read_strings(document.find("after"));
   found.tunables = detail::read_declared(document, {});

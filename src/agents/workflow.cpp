@@ -112,6 +112,13 @@ void Workflow::record(const Observation<Move>& observation) {
       short_.erase(index);
   }
 
+  if (node.ok() && options_.evidence) {
+    std::vector<double>& seen = seen_[index];
+    seen.clear();
+    for (std::size_t s = 0; s < ledger_.strategies(); ++s)
+      seen.push_back(options_.evidence(ledger_.name(s), outcome));
+  }
+
   if (const Checkpoint* checkpoint = checkpoints_.find(outcome.id)) {  // measured again
     const std::string name = checkpoint->name;
     const bool was_wrong = !std::isfinite(checkpoint->objective);
@@ -265,12 +272,17 @@ std::size_t Workflow::rank_of(std::size_t strategy, std::size_t node) const {
   return ranks_[static_cast<std::size_t>(axis)][strategy];
 }
 
+double Workflow::seen_of(std::size_t strategy, std::size_t node) const {
+  const auto known = seen_.find(node);
+  return known == seen_.end() ? 0.0 : known->second[strategy];
+}
+
 std::optional<std::size_t> Workflow::open_strategy(std::size_t node) const {
   const Checkpoint* checkpoint = checkpoints_.find(ledger_.node(node).id);
   if (checkpoint == nullptr || checkpoint->closed) return std::nullopt;
   const std::vector<std::string> had = had_by(*checkpoint);
   std::optional<std::size_t> least;
-  std::size_t fewest = 0;
+  std::tuple<std::size_t, double, std::size_t> first{};
   for (std::size_t s = 0; s < ledger_.strategies(); ++s) {
     if (!ledger_.name(s).empty() && std::find(had.begin(), had.end(), ledger_.name(s)) != had.end()) continue;
     if (!ledger_.open(node, s) || !missing_for(s, had).empty()) continue;
@@ -278,9 +290,10 @@ std::optional<std::size_t> Workflow::open_strategy(std::size_t node) const {
     if (tried != attempts_.end() && tried->second.over) continue;
     const auto uses = static_cast<std::size_t>(std::count_if(
         attempts_.begin(), attempts_.end(), [s](const auto& entry) { return entry.first.second == s; }));
-    if (!least || uses < fewest || (uses == fewest && rank_of(s, node) < rank_of(*least, node))) {
+    const auto key = std::make_tuple(uses, -seen_of(s, node), rank_of(s, node));
+    if (!least || key < first) {
       least = s;
-      fewest = uses;
+      first = key;
     }
   }
   return least;

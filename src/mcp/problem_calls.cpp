@@ -156,7 +156,7 @@ std::string memory_text(const RunStore& store, RunId run, const Problem& problem
   std::string text;
   if (const std::string lineage = lineage_text(history, of.outcome.id); !lineage.empty())
     text += "\n## How it came about\n\n" + lineage;
-  const TriedText tried = tried_text(history, of.outcome.id, traits_of(problem.backend).language);
+  const TriedText tried = tried_text(history, of.outcome.id, kernel_language(problem));
   if (tried.lines.empty() && tuned == 0) return text;
   text += "\n## What was tried from it\n\n";
   for (std::size_t i = 0; i < std::min(most_lines, tried.lines.size()); ++i) text += tried.lines[i];
@@ -177,7 +177,10 @@ std::string RunTools::facts(RunId run, const StoredTrial& trial) const {
   std::string text = "## Machine\n\n" + manager.machine_of(run) + '\n';
   text += problem_text(problem);
   text += fmt::format("\n## Kernel: {} of run {}\n\n", trial_name(trial.outcome.id), number(run));
-  if (trial.candidate) text += kernel_text(stored_candidate(manager.store(), problem, trial), "cpp") + '\n';
+  if (trial.candidate)
+    text += kernel_text(stored_candidate(manager.store(), problem, trial), kernel_language(problem),
+                        problem.external.has_value()) +
+            '\n';
   return text + feedback_text(trial.outcome) + memory_text(manager.store(), run, problem, trial);
 }
 

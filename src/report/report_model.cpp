@@ -52,6 +52,7 @@ class Reader {
     ReportTrial trial;
     trial.id = outcome.id;
     trial.verdict = evaluation.verdict;
+    trial.unanswered = evaluation.is_unanswered();
     if (outcome.ok()) {
       trial.seconds = outcome.objective;
       trial.interval = evaluation.measurement.interval;
@@ -296,7 +297,7 @@ std::vector<StrategyEffect> strategy_effects(const std::vector<ReportTrial>& tri
     for (const std::string& strategy : trial.strategies) {
       Tally& tally = tallies[strategy];
       tally.effect.name = strategy;
-      tally.effect.tries += is_trial(trial.verdict) ? 1 : 0;
+      tally.effect.tries += is_trial(trial.verdict) && !trial.unanswered ? 1 : 0;
       tally.effect.right += trial.verdict == Verdict::ok ? 1 : 0;
       const auto parent =
           by_id.find(trial.parents.empty() ? ~std::uint64_t{0} : number(trial.parents.front()));

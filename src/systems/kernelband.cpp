@@ -7,6 +7,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/profiling_vector.hpp"
+#include "kernelsearch/problem/traits.hpp"
 
 namespace kernelsearch::systems {
 namespace {
@@ -105,6 +106,10 @@ KernelBandSettings kernelband_settled(KernelBandSettings settings, const Problem
   if (common.check_conditions && search.conditions.empty())
     for (const Strategy& strategy : common.strategies)
       if (strategy.when) search.conditions.push_back({strategy.name, *strategy.when});
+  if (search.evidence > 0.0 && search.signs.empty()) {
+    search.signs = strategy_signs(common.strategies);
+    if (search.problem.empty()) search.problem = trait_features(problem);
+  }
   if (settings.mask && search.targets.empty()) search.targets = strategy_targets(common.strategies);
   if (settings.features != KernelBandFeatures::all) {
     if (search.profile_features.empty()) search.profile_features = kernelband_profile(problem.backend);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/systems/known_problem.hpp"
 
+#include "kernelsearch/problem/traits.hpp"
+
 namespace kernelsearch::systems {
 
 LlmConfigSearchOptions known(const Problem& problem, LlmConfigSearchOptions options) {
@@ -18,6 +20,7 @@ LlmConfigSearchOptions known(const Problem& problem, LlmConfigSearchOptions opti
 NaturalTransformationsOptions known(const Problem& problem, NaturalTransformationsOptions options) {
   options.backend = problem.backend;
   if (options.function.empty()) options.function = problem.function;
+  if (options.traits.empty()) options.traits = trait_features(problem);
   if (options.workload.empty()) options.workload = problem_text(problem, options.facts);
   return options;
 }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "kernelsearch/agents/agent_options.hpp"
@@ -26,7 +27,23 @@ SystemOption repairs_option(std::size_t standard, std::vector<VariantValue> vari
           std::move(variants)};
 }
 
+SystemOption evidence_option(std::vector<VariantValue> variants) {
+  return {"evidence",
+          true,
+          "what is tried is ordered by what a kernel's machine code and counters show for it, and models are "
+          "told the reason",
+          "ours: docs/benchmarks/systems.md",
+          -std::numeric_limits<double>::infinity(),
+          std::numeric_limits<double>::infinity(),
+          {},
+          std::move(variants)};
+}
+
 namespace {
+
+std::vector<VariantValue> without_evidence() {
+  return {{"paper", false, "the paper lists no strategies by what a kernel shows"}};
+}
 
 std::vector<VariantValue> without_repairs() {
   return {{"paper", whole(0), "the papers' baselines have none"}};
@@ -61,12 +78,14 @@ std::vector<SystemOption> best_of_k_options() {
   return {{"k", std::int64_t{0},
            "rewrites of the problem's kernel; 0: as many as the budget has trials, less its own",
            "ours; STARK and KernelBand give their baselines as many tries as they have", 0, 1e6},
-          repairs_option(standard.repairs, without_repairs())};
+          repairs_option(standard.repairs, without_repairs()),
+          evidence_option(without_evidence())};
 }
 
 SystemSearch best_of_k(SystemSetup setup) {
   BestOfKSettings settings;
   settings.rewriter.common = agent_options(setup);
+  settings.rewriter.common.evidence = setup.options.flag("evidence");
   settings.repairs = setup.options.count("repairs");
   settings.search.seed = setup.seed;
   if (const std::size_t k = setup.options.count("k"); k > 0)
@@ -84,12 +103,14 @@ std::vector<SystemOption> geak_options() {
           {"debugs", whole(standard.search.limits.debugs),
            "rounds of debugging after a kernel that failed, in all", "GEAK, section 3", 0, 1e6},
           {"failures", whole(standard.search.limits.max_failures),
-           "tries in a row without a kernel after which a node is given up", "ours", 1, 1e6}};
+           "tries in a row without a kernel after which a node is given up", "ours", 1, 1e6},
+          evidence_option(without_evidence())};
 }
 
 SystemSearch geak(SystemSetup setup) {
   GeakSettings settings;
   settings.team.common = agent_options(setup);
+  settings.team.common.evidence = setup.options.flag("evidence");
   settings.search.seed = setup.seed;
   settings.search.patience = setup.options.count("patience");
   settings.search.limits.debugs = settings.search.limits.chain_debugs = setup.options.count("debugs");
@@ -102,12 +123,14 @@ std::vector<SystemOption> greedy_refine_options() {
   return {
       {"width", whole(standard.search.width), "kernels kept from one generation to the next", "ours", 1, 1e6},
       {"branch", whole(standard.search.branch), "rewrites of each of them in a generation", "ours", 1, 1e6},
-      repairs_option(standard.repairs, without_repairs())};
+      repairs_option(standard.repairs, without_repairs()),
+      evidence_option(without_evidence())};
 }
 
 SystemSearch greedy_refine(SystemSetup setup) {
   GreedyRefineSettings settings;
   settings.rewriter.common = agent_options(setup);
+  settings.rewriter.common.evidence = setup.options.flag("evidence");
   settings.repairs = setup.options.count("repairs");
   settings.search.seed = setup.seed;
   settings.search.width = setup.options.count("width");
@@ -133,12 +156,14 @@ std::vector<SystemOption> stark_options() {
       {"failures", whole(standard.search.limits.max_failures),
        "tries in a row without a kernel after which a node is given up", "ours", 1, 1e6},
       {"debugs", whole(standard.search.limits.debugs), "attempts to repair one failed kernel", "ours", 0,
-       1e6}};
+       1e6},
+      evidence_option(without_evidence())};
 }
 
 SystemSearch stark(SystemSetup setup) {
   StarkSettings settings;
   settings.team.common = agent_options(setup);
+  settings.team.common.evidence = setup.options.flag("evidence");
   settings.search.seed = setup.seed;
   settings.search.root_children = setup.options.count("root_children");
   settings.search.dead_children = setup.options.count("dead_children");

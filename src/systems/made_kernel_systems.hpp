@@ -14,6 +14,9 @@ namespace kernelsearch::systems::made {
 /// The option `repairs` of a system that mends failed kernels by debug moves (`Repaired`).
 [[nodiscard]] SystemOption repairs_option(std::size_t standard, std::vector<VariantValue> variants);
 
+/// The option `evidence` of a system whose moves are ordered by what kernels show for them.
+[[nodiscard]] SystemOption evidence_option(std::vector<VariantValue> variants);
+
 template <class Policy, class Generator>
 SystemSearch search_of_kernels(std::pair<Policy, Generator> parts, const SystemSetup& setup) {
   SystemSearch search{.parts = SearchParts<Move>{std::move(parts.first), std::move(parts.second)},

@@ -147,11 +147,17 @@ std::vector<SystemOption> kernelband_options() {
               {"as v1", v1_four, v2_code},
               [](Settings s) { return Value(band_name(s.search.kernel, band_kernels)); }),
           band_kernels),
-      band_option("temperature", "of that softmax", {"as v2", "not used", "ours: v2's code divides by none"},
+      band_option("temperature", "of that softmax",
+                  {"as v2", "not used", "KernelBand v2, code: 1, on percentages"},
                   number(&Search::temperature), 1e-6, 1e6),
       band_option("lag", "weight of ln(T(kernel) / T(best)), taken from the score; 0: none",
                   {band_bench, "KernelBand v1 has none", "KernelBand v2 has none"}, number(&Search::lag), 0,
                   1000),
+      band_option("evidence",
+                  "weight of what a kernel shows for a strategy, in the score of an arm that was never "
+                  "pulled; each pull makes it less; 0: none",
+                  {"ours: docs/benchmarks/systems.md", "KernelBand v1 has none", "KernelBand v2 has none"},
+                  number(&Search::evidence), 0, 1000),
       band_option("frontier", "only the fastest so many kernels are rewritten; 0: all",
                   {band_bench, "KernelBand v1: all", "KernelBand v2: all"}, count(&Search::frontier), 0, 1e6),
       band_option("mask", "strategies whose target is saturated on a cluster's representative are left out",
@@ -208,7 +214,9 @@ SystemSearch kernelband(SystemSetup setup) {
   search.reward = {given.number("failure"), given.number("floor")};
   search.limits.max_failures = given.count("failures");
   search.examples = setup.examples;
+  search.evidence = given.number("evidence");
   settings.rewriter.common = agent_options(setup);
+  settings.rewriter.common.evidence = search.evidence > 0.0;
   return search_of_kernels(kernelband_parts(std::move(setup.model), setup.problem, std::move(settings)),
                            setup);
 }

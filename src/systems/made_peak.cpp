@@ -6,7 +6,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/systems/peak.hpp"
-#include "made_systems.hpp"
+#include "made_kernel_systems.hpp"
 
 /// PEAK by name: its options, and the workflow that a run keeps.
 namespace kernelsearch::systems::made {
@@ -78,6 +78,7 @@ std::vector<SystemOption> peak_options() {
        1,
        {},
        {{"paper", 0.0, "PEAK has none"}}},
+      evidence_option({{"paper", false, "PEAK, section 4.3: the list's order alone"}}),
       {"inner_trials", static_cast<std::int64_t>(standard.tuning.max_trials),
        "trials of the search over one kernel's tunables", "ours; the paper enumerates them", 1, 1e9},
       {"validated_samples",
@@ -125,6 +126,9 @@ SystemSearch peak(SystemSetup setup) {
   asking.recall = setup.recall;
   WorkflowOptions workflow = peak_workflow_of(setup.options, setup.earlier);
   workflow.short_of = shortage_of(setup.problem, setup.facts);
+  asking.evidence = setup.options.flag("evidence");
+  if (asking.evidence)
+    workflow.evidence = evidence_of_transformations(setup.problem, TransformationLibrary(setup.methods));
   workflow.edits = std::move(setup.checkpoint_edits);
   const NaturalTransformations transform(setup.problem.kernel, TransformationLibrary(setup.methods),
                                          std::move(setup.model), known(setup.problem, std::move(asking)));

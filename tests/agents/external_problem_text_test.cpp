@@ -24,6 +24,11 @@ TEST_CASE("problem_text: of an external problem the program, and whose clock it 
   check_has(text, "as the program that runs them makes them, by the wall's clock");
   CHECK(text.find("Compiled with") == std::string::npos);
   CHECK(text.find("Launch") == std::string::npos);
+  CHECK(kernel_language(problem) == "python");
+  problem.names.device = "kernel.cu";
+  CHECK(kernel_language(problem) == "cuda");
+  problem.names.device = "kernel.xyz";
+  CHECK(kernel_language(problem).empty());
   problem.external->clock = ExternalClock::claimed;
   check_has(problem_text(problem, {}), "by the program that runs them, whose word the times are");
 }

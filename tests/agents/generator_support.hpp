@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,9 +15,11 @@ struct WordHistory {
   scripted::TrialLog<scripted::Candidate> log;
 
   scripted::TrialId add(std::vector<scripted::TrialId> parents, const std::set<std::string>& words,
-                        scripted::Evaluation evaluation, std::string rationale = {}) {
+                        scripted::Evaluation evaluation, std::string rationale = {},
+                        std::optional<scripted::Move> move = {}) {
     scripted::Outcome outcome;
     if (!rationale.empty()) outcome.move = scripted::Move{scripted::MoveKind::rewrite, parents, {}};
+    if (move) outcome.move = std::move(move);
     outcome.rationale = std::move(rationale);
     outcome.id = scripted::TrialId{log.size()};
     outcome.parents = std::move(parents);

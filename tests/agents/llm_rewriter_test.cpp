@@ -701,3 +701,37 @@ TEST_CASE("llm rewriter: the best configuration of a tuned kernel is told by the
   CHECK(says(asked.task, "best configuration of its tunables: {\"TILE_ROWS\":1,\"TILE_VECTORS\":1,"));
   CHECK(says(asked.task, "\"FLAGS\":\"\"}\n"));
 }
+
+TEST_CASE("llm rewriter: your_choice leaves the changes to the model, and no other strategy does") {
+  WordHistory trials;
+  const TrialId root = trials.add({}, {}, Evaluation::succeeded(1));
+  const auto asked = [&](const char* strategy) {
+    RuleChat chat(std::vector<std::string>{word_block("  wide\n")});
+    LlmRewriterOptions options;
+    options.common.strategies = read_strategies("host");
+    (void)LlmRewriter(chat, problem_of_words(), options)
+        .generate({MoveKind::rewrite, {root}, {strategy}}, trials.history());
+    return text_of(chat.requests().at(0));
+  };
+  const std::string free = asked("your_choice");
+  CHECK(free.find("Make the changes that you choose, all of them in one kernel.") != std::string::npos);
+  CHECK(free.find("and nothing else") == std::string::npos);
+  CHECK(asked("fusion").find("Apply this strategy to the kernel, and nothing else.") != std::string::npos);
+}
+
+TEST_CASE("llm rewriter: who changes another kernel than the best sees how the best differs") {
+  WordHistory trials;
+  const TrialId root = trials.add({}, {}, Evaluation::succeeded(1));
+  const TrialId slow = trials.add({root}, {"tiling"}, Evaluation::succeeded(0.9));
+  const TrialId best = trials.add({root}, {"fusion"}, Evaluation::succeeded(0.5));
+  const auto asked = [&](TrialId parent) {
+    RuleChat chat(std::vector<std::string>{word_block("  wide\n")});
+    (void)LlmRewriter(chat, problem_of_words()).generate({MoveKind::rewrite, {parent}, {}}, trials.history());
+    return text_of(chat.requests().at(0));
+  };
+  const std::string text = asked(slow);
+  CHECK(text.find("## The best kernel so far, kernel 2: 500 ms") != std::string::npos);
+  CHECK(text.find("+  fusion") != std::string::npos);
+  CHECK(text.find("-  tiling") != std::string::npos);
+  CHECK(asked(best).find("The best kernel so far") == std::string::npos);
+}

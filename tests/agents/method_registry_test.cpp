@@ -356,3 +356,25 @@ TEST_CASE("methods: the schema has the reader's keys") {
                                        "trigger", "trigger_words", "skip", "skip_words", "strength",
                                        "coupled", "excludes", "signature", "no_trace"});
 }
+
+TEST_CASE("methods: calls in a host's hot loop are replaced before it is vectorised") {
+  Features profile;
+  for (const char* kind : {"vector_128", "vector_256", "vector_512", "division", "spill", "gather", "fma"})
+    profile.set("code.loop." + std::string(kind), 0);
+  profile.set("code.loop.scalar_fp", 12);
+  profile.set("code.loop.instructions", 40);
+  profile.set("code.loop.branch", 1);
+  profile.set("code.loop.call", 10);
+  profile.set("compute_utilisation", 5);
+  profile.set("memory_utilisation", 5);
+  const std::vector<Method> methods = read_methods("host");
+  AxisBudget budget;
+  budget[Axis::compute] = 1;
+  const MethodChoice with_calls = choose_methods(methods, profile, {}, budget);
+  REQUIRE(with_calls.taken.size() == 1);
+  CHECK(methods[with_calls.taken.front()].id == "compute.inline_functions");
+  profile.set("code.loop.call", 0);
+  const MethodChoice without = choose_methods(methods, profile, {}, budget);
+  REQUIRE(without.taken.size() == 1);
+  CHECK(methods[without.taken.front()].id == "compute.vectorise");
+}

@@ -149,3 +149,30 @@ TEST_CASE("method writer: methods become the strategies of prompts") {
   CHECK(strategies[0].name == "tiling");
   CHECK(strategies[0].applies({}));
 }
+
+TEST_CASE("method writer: a branch sees what the branches before it did, those of this iteration alone") {
+  OneWriter one;
+  SkillIteration now;
+  now.choice.taken = {0, 1};
+  now.first_variant = 4;
+  one.journal->write({now});
+  const auto branch = [&one](std::uint32_t variant, const std::set<std::string>& words, double seconds) {
+    (void)one.trials.add({one.root}, words, Evaluation::succeeded(seconds), {},
+                         Move{MoveKind::branch, {one.root}, {"tiling", "fusion"}, variant});
+  };
+  branch(3, {"earlier"}, 0.9);
+  branch(4, {"padded"}, 0.7);
+  branch(5, {"wide"}, 0.6);
+  RuleChat chat(std::vector<std::string>{word_block("  tiling\n  fusion\n  other\n")});
+  (void)one.make(chat, {MoveKind::branch, {one.root}, {"tiling", "fusion"}, 6});
+  const std::string text = text_of(chat.requests().at(0));
+  CHECK(text.find("# The other branches so far") != std::string::npos);
+  CHECK(text.find("## Branch 1 (kernel 3): 700 ms") != std::string::npos);
+  CHECK(text.find("+  padded") != std::string::npos);
+  CHECK(text.find("+  wide") != std::string::npos);
+  CHECK(text.find("+  earlier") == std::string::npos);
+  // The first of an iteration has none.
+  RuleChat first(std::vector<std::string>{word_block("  tiling\n  fusion\n  other\n")});
+  (void)one.make(first, {MoveKind::branch, {one.root}, {"tiling", "fusion"}, 4});
+  CHECK(text_of(first.requests().at(0)).find("The other branches so far") == std::string::npos);
+}

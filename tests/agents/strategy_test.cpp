@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "kernelsearch/agents/sign_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -100,7 +101,7 @@ TEST_CASE("strategies: the files keep to their schema's keys and required member
   std::set<std::string> known;
   for (const auto& [key, value] : item["properties"].items()) known.insert(key);
   CHECK(known == std::set<std::string>{"name", "description", "target", "relieves", "when", "unless", "needs",
-                                       "lacks", "steps", "knobs", "hazards", "on"});
+                                       "lacks", "steps", "knobs", "hazards", "on", "signs"});
   std::set<std::string> of_devices;
   for (const auto& [key, value] : item["properties"]["on"]["items"]["properties"].items())
     of_devices.insert(key);
@@ -159,4 +160,52 @@ TEST_CASE("strategies: a model is shown the steps that are for its device") {
       (void)parse_strategies(
           file_with_strategy(R"({"name": "a", "description": "d", "target": "t", "steps": [""]})"), "f.json"),
       doctest::Contains("empty or too long"), ConfigError);
+}
+
+TEST_CASE("strategies: those that the kernel shows most for come first, with the reason and its values") {
+  const std::vector<Strategy> all = on_device(read_strategies("host"), {0, {"avx512", "avx2", "fma"}});
+  Features features;
+  const auto set = [&features](const char* name, double value) { features.set(name, value); };
+  for (const char* kind : {"vector_128", "vector_256", "vector_512", "spill", "gather", "division"})
+    set(("code.loop." + std::string(kind)).c_str(), 0);
+  set("code.loop.instructions", 40);
+  set("code.loop.scalar_fp", 12);
+  set("code.loop.branch", 1);
+  set("code.loop.call", 10);
+  set("code.call", 10);
+  const auto names = [&] {
+    std::vector<std::string> order;
+    for (const Strategy* one : ranked_strategies(all, features)) order.push_back(one->name);
+    return order;
+  };
+  CHECK(names().front() == "inline_calls");
+  CHECK(sign_text(ranked_strategies(all, features).front()->signs, features) == "the hot loop has 10 calls");
+  set("code.loop.call", 0);
+  set("code.call", 0);
+  CHECK(names().front() == "vectorization");
+  CHECK(names().back() == "inline_calls");
+  // Vectors of full width in half of the loop: vectorisation is not asked for again.
+  set("code.loop.instructions", 398);
+  set("code.loop.vector_512", 319);
+  const std::vector<std::string> wide = names();
+  CHECK(std::find(wide.begin(), wide.end(), "vectorization") == wide.end());
+}
+
+TEST_CASE("strategies: signs that the format does not allow are refused with the place") {
+  const auto refused = [](const std::string& signs, const std::string& words) {
+    try {
+      (void)parse_strategies(
+          file_with_strategy(R"({"name": "a", "description": "b", "target": "c", "signs": )" + signs + "}"),
+          "mine.json");
+      FAIL_CHECK("was taken: ", signs);
+    } catch (const ConfigError& error) {
+      CHECK_MESSAGE(std::string(error.what()).find(words) != std::string::npos, error.what());
+    }
+  };
+  refused(R"([{"when": "x >", "because": "y"}])", "is no expression");
+  refused(R"([{"when": "x > 1", "worth": 2, "because": "y"}])", "is out of bounds");
+  refused(R"([{"when": "x > 1", "worth": 0, "because": "y"}])", "is out of bounds");
+  refused(R"([{"when": "x > 1", "because": ""}])", "is empty or too long");
+  refused(R"([{"when": "x > 1"}])", "because");
+  refused(R"([{"when": "x > 1", "because": "y", "why": 1}])", "why");
 }

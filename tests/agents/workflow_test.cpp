@@ -407,3 +407,25 @@ TEST_CASE(
     CHECK(shown.checkpoints() == workflow.checkpoints());
   }
 }
+
+TEST_CASE("Workflow: among the least tried of an open list, what the kernel shows comes before the order") {
+  WorkflowOptions options;
+  options.transformations = {"a", "b", "c"};
+  options.order = WorkflowOrder::open;
+  options.evidence = [](const std::string& name, const Outcome& outcome) {
+    return name == "c" ? 1.0 : name == "b" && outcome.objective < 60 ? 0.5 : 0.0;
+  };
+  Workflow workflow(options);
+  Bench bench(workflow);
+  for (const char* name : {"a", "b", "c"})
+    bench.effects[name] = [](double parent, std::uint32_t) { return parent / 2; };
+  while (bench.step()) {
+  }
+  Names order;
+  for (const Move& move : bench.moves)
+    if (move.kind == MoveKind::rewrite) order.emplace_back(move.strategy());
+  REQUIRE(order.size() >= 3);
+  CHECK(order[0] == "c");
+  CHECK(order[1] == "b");
+  CHECK(order[2] == "a");
+}

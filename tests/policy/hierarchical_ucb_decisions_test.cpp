@@ -126,10 +126,10 @@ TEST_CASE("HierarchicalUcb: in v2 a kernel is drawn by the softmax of the fracti
     options.seed = seed;
     ToldBandit bandit(options);
     bandit.kernel(0, "", 10, load_of(50));
-    bandit.kernel(0, "a", 10, load_of(40));
+    bandit.kernel(0, "a", 10, load_of(49));
     second += bandit.policy.ask(1).at(0).parents.front() == TrialId{1} ? 1 : 0;
   }
-  // exp(0.6 / 0.1) of exp(0.5 / 0.1) + exp(0.6 / 0.1); the deviation is 0.018.
+  // exp(0.51 / 0.01) of exp(0.5 / 0.01) + exp(0.51 / 0.01); the deviation is 0.018.
   CHECK(static_cast<double>(second) / draws == doctest::Approx(0.731).epsilon(0.1));
 }
 

@@ -153,3 +153,38 @@ TEST_CASE("HierarchicalUcb: a quarter less regret than flat UCB on the landscape
   CHECK(hierarchical.time < 0.75 * flat.time);
   CHECK(hierarchical.compatibility < 0.75 * flat.compatibility);
 }
+
+TEST_CASE(
+    "HierarchicalUcb: what a kernel shows comes first, until the strategy was tried and brought nothing") {
+  HierarchicalUcbOptions options;
+  options.strategies = {"a", "b", "c"};
+  options.signs = {{"c", {{Expression::parse("load > 5 and trait.x"), 1.0, "loaded"}}}};
+  options.problem.set("trait.x", 1);
+  const auto first = [](HierarchicalUcbOptions mine, double load) {
+    HierarchicalUcb policy(std::move(mine));
+    tell(policy, trial(0, 0, "", 10, load));
+    return std::string(policy.ask(1).front().strategy());
+  };
+  CHECK(first(options, 9) == "c");
+  CHECK(first(options, 1) == "a");
+  HierarchicalUcbOptions published = HierarchicalUcbOptions::v1();
+  published.strategies = options.strategies;
+  published.signs = options.signs;
+  published.problem = options.problem;
+  CHECK(first(published, 9) == "a");
+
+  // Tries without a gain outweigh the sign, which counts less with each of them.
+  HierarchicalUcb policy(options);
+  tell(policy, trial(0, 0, "", 10, 9));
+  std::size_t asked = 0;
+  for (std::uint64_t id = 1; id < 8; ++id) {
+    const Move move = policy.ask(1).front();
+    asked += move.strategy() == "c" ? 1 : 0;
+    Observation<Move> slower = trial(id, 0, "c", 11, 9);
+    slower.proposal = move;
+    slower.outcome.origin = Origin{ProposalId{id}, 0, 1};
+    tell(policy, slower);
+  }
+  CHECK(asked >= 1);
+  CHECK(asked <= 4);
+}

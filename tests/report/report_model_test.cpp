@@ -117,6 +117,18 @@ TEST_CASE("report_of: strategies are counted, a gain is sure only by its interva
   CHECK(report.winner == TrialId{1});
 }
 
+TEST_CASE("report_of: an outage is no try of its strategy") {
+  RunRow run;
+  std::vector<StoredTrial> trials{rewrite(0, 99, "start", 8.0), rewrite(1, 0, "tile", 4.0),
+                                  rewrite(2, 0, "tile", 0.0)};
+  trials.back().candidate.reset();
+  trials.back().outcome.evaluation = Evaluation::unanswered("rewriter: the model failed (network)");
+  const ReportModel report = report_of(run, trials);
+  REQUIRE(report.strategies.size() == 2);
+  CHECK(report.strategies[0].name == "tile");
+  CHECK(report.strategies[0].tries == 1);
+}
+
 TEST_CASE("report_of: many trials keep details of the best, of their parents and of each kind of failure") {
   RunRow run;
   std::vector<StoredTrial> trials{rewrite(0, 99, "start", 9.0)};

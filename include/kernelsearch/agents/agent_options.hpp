@@ -37,9 +37,11 @@ struct AgentOptions {
   std::vector<Strategy> strategies = {};  ///< empty: those of data/strategies for the problem's backend
   WindowOptions windows = {};
   FeedbackOptions feedback = {};
-  std::uint32_t corrections = 1;    ///< how often a reply that cannot be used is sent back with the reason
-  bool tunables = true;             ///< whether replies may declare tunables: something searches them
-  bool check_conditions = true;     ///< whether a strategy whose condition is false yields nothing, unasked
+  std::uint32_t corrections = 1;  ///< how often a reply that cannot be used is sent back with the reason
+  bool tunables = true;           ///< whether replies may declare tunables: something searches them
+  bool check_conditions = true;   ///< whether a strategy whose condition is false yields nothing, unasked
+  /// Whether strategies are listed with those first that the kernel shows most for, each with the reason.
+  bool evidence = true;
   std::string hardware = {};        ///< facts of the machine, for prompts (run/machine_text.hpp)
   std::optional<Config> root = {};  ///< of the problem's kernel, where the search begins; empty: its default
   ProblemFacts facts = {};          ///< how the problem is measured, for prompts

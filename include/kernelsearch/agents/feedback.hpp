@@ -67,6 +67,10 @@ struct TriedText {
                                    const std::set<TrialId>& shown_elsewhere = {},
                                    const FeedbackOptions& options = {});
 
+/// The code of a kernel as what differs from another one, region by region, whole where that is shorter.
+[[nodiscard]] std::string change_text(const Candidate& child, const Candidate& parent,
+                                      std::string_view language);
+
 /// A kernel for a model: its regions as quoted code, its tunables with values, types and constraints.
 /// `external`: its tunables are values that a program is given, not macros.
 [[nodiscard]] std::string kernel_text(const Candidate& candidate, std::string_view language,

@@ -43,6 +43,8 @@ struct NaturalTransformationsOptions {
   std::string function = {};  ///< the entry point, which no edit may remove; empty: not checked
   std::string workload = {};  ///< the problem in words; empty: `systems::known` fills in problem_text
   ProblemFacts facts = {};    ///< for these words
+  Features traits = {};       ///< of the problem: `systems::known` fills in trait_features
+  bool evidence = true;       ///< whether a question says what the kernel shows for its transformation
   std::string device = {};    ///< facts of the machine
   FeedbackOptions feedback = {};
   std::string role = "transformer";

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/problem/problem.hpp"
@@ -22,6 +23,10 @@ struct ProblemFacts {
 /// ranges and tolerances, shapes with weights and the least time that the roofline allows, launch, build line
 /// and what is timed. The same bytes for the same problem and facts.
 [[nodiscard]] std::string problem_text(const Problem& problem, const ProblemFacts& facts = {});
+
+/// The language of the problem's kernels as a fence names it, for an external program or a module in Python
+/// that of its file; empty where it is not known.
+[[nodiscard]] std::string_view kernel_language(const Problem& problem);
 
 /// A count with its prefix, e.g. `268 M` or `3.15 G`, for the unit that follows.
 [[nodiscard]] std::string scaled_text(double value);

@@ -12,6 +12,7 @@
 #include "kernelsearch/core/features.hpp"
 #include "kernelsearch/policy/hierarchical_ucb_options.hpp"
 #include "kernelsearch/policy/method_choice.hpp"
+#include "kernelsearch/policy/move_sign.hpp"
 
 namespace kernelsearch {
 
@@ -35,6 +36,7 @@ struct Strategy {
   std::vector<std::string> backends;
   std::vector<StrategyPart> parts = {};  ///< in order; those that are not for a device are not shown
   std::vector<std::string> needs = {}, lacks = {};  ///< of the device, for the whole strategy
+  std::vector<MoveSign> signs = {};                 ///< what kernels show for it and against it
 
   /// Whether it is worth trying on a kernel with these features. A feature that is not known decides nothing.
   [[nodiscard]] bool applies(const Features& features) const;
@@ -57,6 +59,15 @@ struct Strategy {
 
 /// Their names, as policies take them.
 [[nodiscard]] std::vector<std::string> strategy_names(const std::vector<Strategy>& strategies);
+
+/// Those that are worth trying on a kernel with these features: first the ones that most speaks for, equal
+/// ones as they stand. `problem`: what is known of the problem.
+[[nodiscard]] std::vector<const Strategy*> ranked_strategies(const std::vector<Strategy>& strategies,
+                                                             const Features& features,
+                                                             const Features& problem = {});
+
+/// What each shows signs for, as HierarchicalUcb takes it; those without signs are left out.
+[[nodiscard]] std::vector<StrategySigns> strategy_signs(const std::vector<Strategy>& strategies);
 
 /// What each relieves, as HierarchicalUcb's mask takes it; strategies that relieve no feature are left out.
 [[nodiscard]] std::vector<StrategyTarget> strategy_targets(const std::vector<Strategy>& strategies);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernelsearch/agents/declared_tunables.hpp"
+#include "kernelsearch/policy/move_sign.hpp"
 
 namespace kernelsearch {
 
@@ -53,6 +54,7 @@ struct Transformation {
   std::vector<std::string> after;     ///< transformations that it builds on
   DeclaredTunables tunables;          ///< that it introduces
   std::vector<TransformationPass> passes;
+  std::vector<MoveSign> signs = {};  ///< what kernels show for it and against it
 
   /// Calls of a model that one use makes when no reply has to be asked for again.
   [[nodiscard]] std::size_t calls() const noexcept {

@@ -40,6 +40,9 @@ struct WorkflowOptions {
   std::array<std::vector<std::string>, 3> orders = {};
   /// What a right kernel is short of; nothing, or no such function: memory is taken to be it.
   std::function<std::optional<Axis>(const Outcome&)> short_of = nullptr;
+  /// For an open list: how much a right kernel speaks for a transformation, in [-1, 1]. Among the least tried
+  /// those that more speaks for are next, of equals by `orders`; no such function: by `orders` alone.
+  std::function<double(const std::string& transformation, const Outcome&)> evidence = nullptr;
   /// Steps without a gain before work continues from the best checkpoint. PEAK, section 5.1: gains are not
   /// monotone, and the first three steps (0 to 2) of its sequences brought hardly any.
   std::size_t patience = 3;
@@ -113,6 +116,7 @@ class Workflow {
   [[nodiscard]] std::vector<std::string> had_by(const Checkpoint& checkpoint) const;
   [[nodiscard]] std::string missing_for(std::size_t strategy, const std::vector<std::string>& had) const;
   [[nodiscard]] bool list_needs_path() const;
+  [[nodiscard]] double seen_of(std::size_t strategy, std::size_t node) const;
   [[nodiscard]] std::size_t rank_of(std::size_t strategy, std::size_t node) const;
   [[nodiscard]] std::size_t retries_of(std::size_t strategy) const noexcept;
   [[nodiscard]] bool listed() const noexcept;
@@ -124,10 +128,11 @@ class Workflow {
   std::optional<std::size_t> again_;  ///< the strategy to try again on the current node
   std::map<std::pair<std::size_t, std::size_t>, Attempts> attempts_;  ///< by node and strategy
   std::optional<TrialId> went_to_;                                    ///< where the workflow itself left off
-  std::map<std::size_t, Axis> short_;                                 ///< by node, where it is known
-  std::array<std::vector<std::size_t>, 3> ranks_;                     ///< by axis and strategy
-  std::size_t events_ = 0, next_edit_ = 0;  ///< asks and outcomes so far; of the options' edits
-  std::size_t next_ = 0;                    ///< of the list
+  std::map<std::size_t, std::vector<double>> seen_;  ///< by node and strategy: `WorkflowOptions::evidence`
+  std::map<std::size_t, Axis> short_;                ///< by node, where it is known
+  std::array<std::vector<std::size_t>, 3> ranks_;    ///< by axis and strategy
+  std::size_t events_ = 0, next_edit_ = 0;           ///< asks and outcomes so far; of the options' edits
+  std::size_t next_ = 0;                             ///< of the list
   std::size_t fruitless_ = 0;
 };
 

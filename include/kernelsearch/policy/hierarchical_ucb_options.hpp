@@ -12,6 +12,7 @@
 #include "kernelsearch/core/features.hpp"
 #include "kernelsearch/model/logistic_head.hpp"
 #include "kernelsearch/policy/move_ledger.hpp"
+#include "kernelsearch/policy/move_sign.hpp"
 #include "kernelsearch/policy/pull_statistics.hpp"
 
 namespace kernelsearch {
@@ -33,6 +34,12 @@ struct StrategyTarget {
 struct StrategyCondition {
   std::string strategy;
   Expression when;
+};
+
+/// What speaks for a strategy on a kernel, or against it.
+struct StrategySigns {
+  std::string strategy;
+  std::vector<MoveSign> signs;
 };
 
 /// Whether the expression holds for these features. One that it names and that is not known decides nothing:
@@ -92,6 +99,11 @@ struct HierarchicalUcbOptions {
   /// Strategies that are not proposed for a kernel while their condition is false: that costs no trial and no
   /// question, and is no pull.
   std::vector<StrategyCondition> conditions = {};
+  std::vector<StrategySigns> signs = {};  ///< what kernels show for and against strategies
+  Features problem = {};                  ///< known of the problem, for signs that ask for it: its traits
+  /// Weight of the signs that are seen on a kernel, in the score of an arm that was never pulled; each pull
+  /// of the arm makes it less, since what a strategy did outweighs what was expected of it. 0: none.
+  double evidence = 0.5;
   std::vector<StrategyTarget> targets = {};  ///< none: no mask
   double saturated =
       75.0;  ///< percent from which on a target masks its strategies; one strategy is always left
@@ -107,6 +119,7 @@ struct HierarchicalUcbOptions {
     options.alpha = 0.5;
     options.head = {};
     options.lag = 0.0;
+    options.evidence = 0.0;
     options.frontier = 0;
     return options;
   }
@@ -121,6 +134,7 @@ struct HierarchicalUcbOptions {
     options.prior_pulls = 1.0;
     options.alpha = 0.0;
     options.kernel = KernelChoice::softmax;
+    options.temperature = 0.01;  // on fractions; the authors' code has 1, on percentages
     options.reward = {.failure = 0.0, .floor = 0.0};
     return options;
   }

@@ -27,6 +27,7 @@ struct PeakSettings {
   /// kernels are short of says (`planned_workflow`).
   WorkflowOptions workflow = {};
   TransformationLibrary library = TransformationLibrary();
+  bool evidence = true;  ///< whether what kernels show decides which of the least tried is next
   std::vector<NamedWorkflow> workflows = read_workflows();
   std::optional<NamedWorkflow> named = {};  ///< the one to follow
   NaturalTransformationsOptions transformations = {};
@@ -50,6 +51,10 @@ using Peak = Optimizer<Workflow, NaturalTransformations, Tuned<TunesByBayes, E>>
 /// counted work and bytes say beside these peaks; nothing where neither is known.
 [[nodiscard]] std::function<std::optional<Axis>(const Outcome&)> shortage_of(const Problem& problem,
                                                                              const ProblemFacts& facts);
+
+/// What right kernels of the problem show for a transformation of the library, or against it.
+[[nodiscard]] std::function<double(const std::string&, const Outcome&)> evidence_of_transformations(
+    const Problem& problem, TransformationLibrary library);
 
 /// The workflow as it runs on the problem: its transformations, their order and what each builds on.
 [[nodiscard]] WorkflowOptions peak_workflow(const Problem& problem, const PeakSettings& settings);

@@ -40,6 +40,7 @@ struct HierarchicalUcb::State {
   std::optional<Clustering> clustering;
   std::vector<std::size_t> cluster;  ///< by node that has code; of others see `cluster_of`
   std::vector<bool> barred;          ///< node after node, by strategy: its condition is false there
+  std::vector<double> seen;          ///< the same: what the node's signs say of it
   std::size_t right = 0, right_at_clustering = 0, told_since_clustering = 0;
   PullStatistics arms;  ///< cluster after cluster
 
@@ -237,6 +238,12 @@ struct HierarchicalUcb::State {
 
   void bar(std::size_t node) {
     barred.resize(ledger.tree().size() * ledger.strategies(), false);
+    seen.resize(barred.size(), 0.0);
+    if (options.evidence > 0.0)
+      for (const StrategySigns& one : options.signs)
+        if (const auto strategy = ledger.strategy_of(one.strategy))
+          seen[node * ledger.strategies() + *strategy] =
+              seen_signs(one.signs, ledger.node(node).features, options.problem).worth;
     for (const StrategyCondition& condition : options.conditions)
       if (const auto strategy = ledger.strategy_of(condition.strategy))
         barred[node * ledger.strategies() + *strategy] =
@@ -287,14 +294,30 @@ struct HierarchicalUcb::State {
       arms.follow(ledger, arm_of_pull());
   }
 
-  /// Whether the cluster's hardware has no room left for what the strategy relieves.
-  [[nodiscard]] bool masked(std::size_t in, std::size_t strategy) const {
-    if (options.targets.empty() || !clustering) return false;
-    const Features& signature = ledger.node(clustering->nearest_centre[in]).features;
+  /// Percent of the hardware's limit that the cluster's representative uses of what the strategy relieves;
+  /// before there are clusters the fastest kernel stands for all.
+  [[nodiscard]] std::optional<double> target_use(std::size_t in, std::size_t strategy) const {
+    if (!clustering && ledger.expandable().empty()) return std::nullopt;
+    const std::size_t stands_for =
+        clustering ? clustering->nearest_centre[in] : std::get<2>(*ledger.expandable().begin());
     for (const StrategyTarget& target : options.targets)
       if (target.strategy == ledger.name(strategy))
-        if (const auto used = finite(signature.find(target.feature))) return *used >= options.saturated;
-    return false;
+        return finite(ledger.node(stands_for).features.find(target.feature));
+    return std::nullopt;
+  }
+  /// Whether the cluster's hardware has no room left for what the strategy relieves. Where that is so for all
+  /// strategies, the one is left that relieves what is used least.
+  [[nodiscard]] bool masked(std::size_t in, std::size_t strategy) const {
+    if (options.targets.empty()) return false;
+    const auto use = target_use(in, strategy);
+    if (!use || *use < options.saturated) return false;
+    std::size_t least = 0;
+    for (std::size_t s = 0; s < ledger.strategies(); ++s) {
+      const auto other = target_use(in, s);
+      if (!other || *other < options.saturated) return true;
+      if (*other < *target_use(in, least)) least = s;
+    }
+    return strategy != least;
   }
 
   /// Kernels that may be rewritten, best first.
@@ -383,7 +406,9 @@ struct HierarchicalUcb::State {
     if (kernels.empty()) return std::nullopt;
     const std::size_t strategies = ledger.strategies();
     std::vector<double> pending(count() * strategies, 0.0);
-    double t = static_cast<double>(ledger.pulls().size() + 1);
+    // The authors' code of v2, whose arms have a pull of their own to begin with, counts the pulls so far.
+    const bool counted = options.prior == ArmPrior::constant;
+    double t = static_cast<double>(ledger.pulls().size() + (counted ? 0 : 1));
     std::erase_if(waited_on, [&](std::size_t node) { return ledger.pending_on(node) == 0; });
     for (const std::size_t node : waited_on)
       for (std::size_t s = 0; s < strategies; ++s)
@@ -393,6 +418,7 @@ struct HierarchicalUcb::State {
     count_declined();
     for (std::size_t arm = 0; arm < pending.size(); ++arm) pending[arm] += declined[arm];
     for (const double waiting : pending) t += waiting;
+    t = std::max(t, 1.0);
 
     std::vector<std::vector<double>> profiles;  // of the kernels, scaled
     if (options.alpha > 0.0 && heads)
@@ -410,15 +436,17 @@ struct HierarchicalUcb::State {
           for (std::size_t k = 0; k < kernels.size(); ++k)
             if (cluster[kernels[k]] == c && may(kernels[k], s)) able.push_back(k);
           if (able.empty()) continue;
-          // The candidate that the head, less its lag, likes best; the fastest where there are none.
+          const Arm arm = judged(c, s, pending[arm_of(c, s)]);
+          const double own = static_cast<double>(arms[arm_of(c, s)].pulls) + pending[arm_of(c, s)];
+          // The candidate that the head and the signs, less its lag, like best; the fastest of equals.
           std::size_t at = able.front();
           double compatible = 0.0, worth = -std::numeric_limits<double>::infinity();
           for (const std::size_t k : able) {
             const double p = profiles.empty() ? 0.0 : heads->heads[s].predict(profiles[k]);
-            const double value = options.alpha * p - lag(kernels[k], kernels.front());
+            const double value = options.alpha * p - lag(kernels[k], kernels.front()) +
+                                 options.evidence * seen[kernels[k] * strategies + s] / (1.0 + own);
             if (value > worth) worth = value, compatible = p, at = k;
           }
-          const Arm arm = judged(c, s, pending[arm_of(c, s)]);
           const double bound =
               arm.pulls > 0.0 ? arm.mean + std::sqrt(options.exploration * std::log(t) / arm.pulls) + worth
                               : std::numeric_limits<double>::infinity();
