@@ -115,6 +115,10 @@ bool has_module_reference(const Problem& problem) noexcept {
   return problem.backend == Backend::external && problem.external && problem.reference.compiler == "python";
 }
 
+bool is_function_reference(const Problem& problem) {
+  return has_line(problem.reference.source, ("^def[ \\t]+" + problem.reference.function + "\\b").c_str());
+}
+
 bool is_module_file(const fs::path& path) {
   const std::string extension = path.extension().string();
   std::error_code error;
@@ -158,20 +162,18 @@ Problem module_problem(std::string_view given, const std::string& name, const fs
   problem.description =
       "A PyTorch module: `class Model` says what is right; what is sought is `class ModelNew`, with the same "
       "constructor, parameters and forward, that gives the same and is faster.";
-  problem.backend = Backend::external;
   problem.function = "ModelNew";
   problem.kernel.regions.device = std::regex_replace(text, std::regex("\\bModel\\b"), "ModelNew");
   problem.names.device = "model_new.py";
   problem.names.reference = "model.py";
   problem.reference.source = text;
   problem.reference.function = "Model";
-  problem.reference.compiler = "python";
-  problem.reference.flags.clear();
   Shape shape;
   shape.name = "module";
   problem.shapes.push_back(std::move(shape));
   // KernelBench's bounds, where ours differ.
   problem.tolerances.emplace_back(ElementType::bf16, Tolerance{1e-2, 1e-2});
+  detail::add_modules_program(problem, python);
   if (const auto strict = marked(text, "tolerances")) {
     if (*strict != "strict" && *strict != "kernelbench")
       detail::raise<ConfigError>("tolerances that are not known", name + ": " + *strict,
@@ -183,16 +185,22 @@ Problem module_problem(std::string_view given, const std::string& name, const fs
     if (problem.threads < 1 || problem.threads > 4096)
       detail::raise<ConfigError>("no number of threads", name + ": " + *threads, "write one from 1 to 4096");
   }
+  return problem;
+}
+
+void detail::add_modules_program(Problem& problem, const fs::path& python) {
+  problem.backend = Backend::external;
+  problem.reference.compiler = "python";
+  problem.reference.flags.clear();
   ExternalProgram program;
   program.command = {python.string(), "${FILES}/kernelsearch_modules.py"};
-  program.files = {{"kernelsearch_modules.py", std::string(detail::modules_program())}};
+  program.files = {{"kernelsearch_modules.py", std::string(modules_program())}};
   program.identity = {{python.string(), "-c", "import torch; print('torch', torch.__version__)"}};
   program.readable = folders_of(python);
   std::error_code error;
   program.devices = fs::exists("/dev/nvidiactl", error);
   program.answer_seconds = module_answer_seconds;
   problem.external = std::move(program);
-  return problem;
 }
 
 Problem read_module_problem(const fs::path& file) {

@@ -2,11 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <filesystem>
 #include <string_view>
+
+#include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch::detail {
 
 /// The text of python/kernelsearch/modules.py, which is compiled in.
 [[nodiscard]] std::string_view modules_program() noexcept;
+
+/// Makes it a problem of this program, run by an interpreter that has PyTorch: its backend, and that what is
+/// right is said in Python.
+void add_modules_program(Problem& problem, const std::filesystem::path& python);
 
 }  // namespace kernelsearch::detail

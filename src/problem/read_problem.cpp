@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "problem_parts.hpp"
@@ -531,6 +532,9 @@ Problem read_problem(const std::filesystem::path& folder_or_file) {
   const bool is_folder = fs::is_directory(folder_or_file, error);
   if (!is_folder && is_module_file(folder_or_file)) return read_module_problem(folder_or_file);
   const fs::path path = is_folder ? folder_or_file / "problem.json" : folder_or_file;
+  if (!is_folder || !fs::is_regular_file(path, error))
+    if (const fs::path definition = find_definition(folder_or_file); !definition.empty())
+      return read_definition_problem(definition);
   if (!fs::is_regular_file(path, error) && fs::is_regular_file(folder_or_file / "make_problem.json", error))
     detail::raise<ConfigError>("this folder's problem is yet to be made", folder_or_file.string(),
                                "make it with `kernelsearch convert FOLDER OUT`, or in C++ by make_problem(), "
