@@ -395,10 +395,14 @@ class Promise:
 #
 # A module that the command has made of a task in another form (docs/tasks.md) ends with `TASK = {...}`, a literal:
 #
-# form        "definition": a function, and its inputs as definition.json and its workloads say
+# form        "definition": a function, and its inputs as definition.json and its workloads say; "gpu_mode": a
+#             function and its one input, which `generate_input` makes of a spec for each shape; "tritonbench":
+#             functions, and the calls of them that a test makes
 # definition  axes, inputs, outputs, constraints, custom_inputs_entrypoint, as in definition.json
 # workloads   by the name of their shape: axes, inputs, tolerance (absolute, relative, matched_ratio, error_cap,
 #             allow_negative_infinity)
+# calls       gpu_mode: the specs by the name of their shape. tritonbench: the names of functions
+# test        tritonbench: the name of the test
 
 
 def task_of(text):
@@ -631,6 +635,109 @@ class Definition:
     def tolerance(self, shape):
         return self.workloads[shape["name"]].get("tolerance")
 
+    def init(self):
+        return {"call": {"results": self.outputs}}
+
+
+class GpuMode:
+    """A reference of GPU MODE: one input, made of a spec. Its own check says what is right, where it has one."""
+
+    def __init__(self, task, module, device, file):
+        self.specs, self.module = task["calls"], module
+        self.check = getattr(module, "check_implementation", None)
+
+    def inputs(self, shape):
+        spec = dict(self.specs[shape["name"]])
+        if "seed" in spec:
+            spec["seed"] = random.getrandbits(31)
+        return [self.module.generate_input(**spec)]
+
+    def fits(self, shape, outputs):
+        pass
+
+    def tolerance(self, shape):
+        return None
+
+    def init(self):
+        return {"call": {}}
+
+    def reason(self, inputs, output):
+        """Why its own check refuses an output; empty where it does not."""
+        said = self.check(inputs[0], output)
+        if isinstance(said, tuple):
+            return "" if said[0] else one_line(said[1] or "its check refuses it", 300)
+        return one_line(said or "", 300)
+
+
+# Calls of a test, at most.
+CALLS_SEEN = 64
+
+
+class TritonBench:
+    """Functions, and the calls of them that a test makes; what they give themselves is right."""
+
+    def __init__(self, task, module, device, file):
+        self.names, self.test, self.module = task["calls"], getattr(module, task["test"]), module
+
+    def inputs(self, shape):
+        seen, depth = [], [0]
+
+        def recorder(name, function):
+            def called(*args, **kwargs):
+                if depth[0] == 0:
+                    seen.append([name, [kept(one) for one in args], {key: kept(one) for key, one in kwargs.items()}])
+                depth[0] += 1
+                try:
+                    return function(*args, **kwargs)
+                finally:
+                    depth[0] -= 1
+
+            return called
+
+        def kept(value):
+            if isinstance(value, torch.Tensor):
+                made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
+                put(value.detach(), made)
+                return made
+            if isinstance(value, (list, tuple)):
+                return type(value)(kept(one) for one in value) if not hasattr(value, "_fields") else value
+            return value
+
+        space, before, seed = vars(self.module), {name: vars(self.module)[name] for name in self.names}, torch.manual_seed
+        space.update({name: recorder(name, function) for name, function in before.items()})
+        torch.manual_seed = lambda number: torch.default_generator  # each draw has contents of its own
+        try:
+            self.test()
+        finally:
+            space.update(before)
+            torch.manual_seed = seed
+        if not seen:
+            raise Declined(f"the test calls none of {', '.join(self.names)}")
+        if len(seen) > CALLS_SEEN:
+            raise Declined(f"the test makes {len(seen)} calls; {CALLS_SEEN} at most are judged")
+        return seen
+
+    def fits(self, shape, outputs):
+        pass
+
+    def tolerance(self, shape):
+        return None
+
+    def init(self):
+        return {"call": {"all": True}}
+
+
+FORMS = {"definition": Definition, "gpu_mode": GpuMode, "tritonbench": TritonBench}
+
+
+def all_calls(module):
+    """What makes the calls of a test with the functions of a module."""
+
+    def calls(*wanted):
+        return [getattr(module, name)(*args, **kwargs) for name, args, kwargs in wanted]
+
+    return calls
+
 
 def listed(value, names):
     """The outputs of a definition's function as a list in the definition's order; numbers become tensors."""
@@ -705,10 +812,11 @@ class OnDevice:
             self.context.__exit__(*error)
 
 
-def made_model(kind, tree, seed, device):
+def made_model(kind, tree, seed, device, module=None):
     """The module as its constructor makes it of these arguments and this seed; of a function, what calls it."""
     if "call" in tree:
-        return Called(kind, tree["call"])
+        own = sys.modules.get(getattr(kind, "__module__", None)) if module is None else module
+        return Called(all_calls(own) if tree["call"].get("all") else kind, tree["call"])
     args, kwargs = arguments_of(tree, [])
     seed_everything(seed)
     return kind(*args, **kwargs).to(device)
@@ -772,7 +880,9 @@ class Reference:
         task = task_of(message["module"])
         self.kind = getattr(module, message["class"], None)
         self.generate = getattr(module, "get_inputs", None)
-        self.task = Definition(task, module, self.device, self.file) if task and task["form"] == "definition" else None
+        self.module, self.task = module, None
+        if task is not None and task["form"] in FORMS:
+            self.task = FORMS[task["form"]](task, module, self.device, self.file)
         if self.task is not None:
             self.generate = self.task.inputs
         if self.kind is None or self.generate is None:
@@ -783,7 +893,7 @@ class Reference:
 
     def arguments_of_constructor(self, module):
         if self.task is not None:
-            return {"call": {"results": self.task.outputs}}
+            return self.task.init()
         start = getattr(module, "get_init_inputs", None)
         try:
             init = flatten(start() if start is not None else [], tensors := [])
@@ -822,7 +932,7 @@ class Reference:
     def learn(self, seed):
         rng = random.Random(seed)
         try:
-            model = made_model(self.kind, self.init, rng.getrandbits(62), self.device)
+            model = made_model(self.kind, self.init, rng.getrandbits(62), self.device, self.module)
         except Exception as error:
             raise Declined(f"Model(*get_init_inputs()): {said_by(error, self.file)}")
         reason = randomness_of(model)
@@ -865,6 +975,9 @@ class Reference:
             shape.result, outputs = self.call(copy.deepcopy(model), shape.tree, copies)
             for spec, one, version in zip(shape.specs, copies, before):
                 spec["written"] = one._version != version
+            if self.task is not None:  # kernels write without a word
+                for spec, one, given in zip(shape.specs, copies, tensors):
+                    spec["written"] = spec["written"] or not torch.equal(one.nan_to_num(), given.nan_to_num())
             tracked = copy.deepcopy(model)
             first = self.whole_call(shape, tracked, tensors, seed=1)
             second = self.whole_call(shape, tracked, tensors, seed=2)
@@ -874,7 +987,7 @@ class Reference:
             raise Declined(f"{'run' if self.task else 'Model.forward'}: {said_by(error, self.file)}")
         if holds_numbers(shape.result):
             raise Declined("forward gives numbers or texts: let it give tensors, or lists and dictionaries of them")
-        if not outputs:
+        if not outputs and not any(spec["written"] for spec in shape.specs):
             raise Declined("forward gives no tensor")
         if self.task is not None:
             self.task.fits(shape.told, outputs)
@@ -891,7 +1004,8 @@ class Reference:
         changed = [n for n, one in weights_of(tracked).items() if n in state and not torch.equal(one, state[n])]
         if changed:
             self.notes.append(f"calls change buffers ({', '.join(changed[:3])}); what they become is not compared")
-        shape.precision = self.widest(shape, model, tensors)
+        # Kernels are made for their types.
+        shape.precision = "native" if isinstance(self.task, TritonBench) else self.widest(shape, model, tensors)
         self.facts += self.facts_of_shape(shape)
         for answer in self.trivial_answers(shape, model, rng):
             if answer not in self.trivial:
@@ -1020,7 +1134,7 @@ class Reference:
         return flat.as_strided(spec["shape"], spec["strides"])
 
     def weights(self, message):
-        model = made_model(self.kind, self.init, message["seed"], self.device)
+        model = made_model(self.kind, self.init, message["seed"], self.device, self.module)
         if message["mode"] in ("names", "order"):
             rng = random.Random(message["secret"])
             made = torch.Generator(device=self.device)
@@ -1082,6 +1196,10 @@ class Reference:
         names = [f"output {n}" if len(message["outputs"]) > 1 else "the output" for n in range(len(message["outputs"]))]
         names += [f"input {number} after the call" for number in written]
         worst, strict, wrong, total, reason = 0.0, 0.0, 0, 0, ""
+        own_check = isinstance(self.task, GpuMode) and self.task.check is not None
+        if own_check:
+            given = arguments_of(shape.tree, self.copies(inputs))[0]
+            reason = self.task.reason(given, unflatten(shape.result, answers[: len(message["outputs"])]))
         native = None
         try:
             for number, (answer, expected) in enumerate(zip(answers, right)):
@@ -1093,6 +1211,8 @@ class Reference:
                     allowed = 2 * self.compared(shape, native[number], expected, 1)[2]
                     if allowed > 1:
                         fine, off, _, _, where = self.compared(shape, answer, expected, allowed)
+                if own_check:
+                    fine, off, error, strict_error = True, 0, 0.0, 0.0
                 worst, strict = max(worst, error), max(strict, strict_error)
                 total += max(answer.numel(), 1)
                 wrong += off
@@ -1103,7 +1223,9 @@ class Reference:
                 del answers
                 self.shared.close()
         finite = [one if math.isfinite(one) else 1e30 for one in (worst, strict)]
-        if reason and wrong < total:
+        if reason and own_check:
+            wrong = total
+        elif reason and wrong < total:
             reason += f"; {100 * wrong / total:.3g} % of the elements are wrong"
         return {"ok": not reason, "reason": reason, "right_share": 1 - wrong / total, "error": finite[0],
                 "strict_error": finite[1]}  # fmt: skip
@@ -1218,7 +1340,7 @@ class Candidate:
         if kind is None:
             raise Declined(f"it defines no `{message['class']}`")
         try:
-            self.model = made_model(kind, message["init"], message["seed"], self.device)
+            self.model = made_model(kind, message["init"], message["seed"], self.device, module)
         except BaseException as error:
             raise Declined(f"{message['class']}: {said_by(error, self.file)}")
         self.outputs, self.memory, self.shared = [], {}, None

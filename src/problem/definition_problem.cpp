@@ -104,27 +104,6 @@ bool has_function(const std::string& text, const std::string& name) {
                                             std::regex::ECMAScript | std::regex::multiline));
 }
 
-/// A JSON value as a literal of Python.
-std::string python_literal(const TaskJson& json, int indent) {
-  const std::string inner(static_cast<std::size_t>(indent) + 4, ' '),
-      outer(static_cast<std::size_t>(indent), ' ');
-  if (json.is_null()) return "None";
-  if (json.is_boolean()) return json.get<bool>() ? "True" : "False";
-  if (!json.is_structured()) return json.dump(-1, ' ', true);
-  if (json.empty()) return json.is_array() ? "[]" : "{}";
-  // A line for what fits into one.
-  const bool flat = json.dump().size() <= 100;
-  std::string text(json.is_array() ? "[" : "{");
-  bool first = true;
-  for (auto at = json.begin(); at != json.end(); ++at) {
-    text += flat ? (first ? "" : ", ") : "\n" + inner;
-    if (json.is_object()) text += TaskJson(at.key()).dump(-1, ' ', true) + ": ";
-    text += python_literal(*at, indent + 4) + (flat ? "" : ",");
-    first = false;
-  }
-  return text + (flat ? "" : "\n" + outer) + (json.is_array() ? "]" : "}");
-}
-
 /// The name of an element type in definitions, and ours.
 std::optional<std::string_view> element_name(const std::string& dtype) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {{"float64", "f64"},
@@ -241,8 +220,10 @@ class DefinitionReader {
     problem.reference.source =
         problem.kernel.regions.device +
         "\n\n# Made of the definition and its workloads: each workload is a shape.\nTASK = " +
-        python_literal(TaskJson{{"form", "definition"}, {"definition", made_}, {"workloads", workloads_}},
-                       0) +
+        detail::python_literal(
+            TaskJson{
+                {"form", "definition"}, {"name", name_}, {"definition", made_}, {"workloads", workloads_}},
+            0) +
         "\n";
     problem.shapes = shapes_;
     detail::add_modules_program(problem, python);

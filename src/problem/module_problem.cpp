@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
 #include <set>
@@ -14,6 +15,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/file_word.hpp"
+#include "kernelsearch/problem/python_tasks.hpp"
 #include "modules_program.hpp"
 
 namespace kernelsearch {
@@ -56,8 +58,7 @@ std::optional<std::string> marked(const std::string& text, const std::string& na
     refuse("a Triton kernel, and nothing says what is right for it",
            std::string("say it in PyTorch: ") + write_a_module);
   if (has_line(text, "^def[ \\t]+ref_kernel\\b"))
-    refuse("a reference of a GPU MODE task, which is not read",
-           std::string("put it into a module: ") + write_a_module);
+    refuse("a reference of a GPU MODE task", "name its folder, which has task.yml");
   detail::raise<ConfigError>("a file of Python that is no problem", name, write_a_module);
 }
 
@@ -188,6 +189,40 @@ Problem module_problem(std::string_view given, const std::string& name, const fs
   return problem;
 }
 
+std::string detail::python_literal(const nlohmann::ordered_json& json, int indent) {
+  const std::string inner(static_cast<std::size_t>(indent) + 4, ' '),
+      outer(static_cast<std::size_t>(indent), ' ');
+  if (json.is_null()) return "None";
+  if (json.is_boolean()) return json.get<bool>() ? "True" : "False";
+  if (!json.is_structured()) return json.dump(-1, ' ', true);
+  if (json.empty()) return json.is_array() ? "[]" : "{}";
+  // A line for what fits into one.
+  const bool flat = json.dump().size() <= 100;
+  std::string text(json.is_array() ? "[" : "{");
+  bool first = true;
+  for (auto at = json.begin(); at != json.end(); ++at) {
+    text += flat ? (first ? "" : ", ") : "\n" + inner;
+    if (json.is_object()) text += nlohmann::ordered_json(at.key()).dump(-1, ' ', true) + ": ";
+    text += python_literal(*at, indent + 4) + (flat ? "" : ",");
+    first = false;
+  }
+  return text + (flat ? "" : "\n" + outer) + (json.is_array() ? "]" : "}");
+}
+
+std::string detail::whole_text_of(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error))
+    raise<ConfigError>("no such file", file.string(), "see docs/tasks.md for what a task needs");
+  if (fs::file_size(file, error) > largest_module || error)
+    raise<ConfigError>("a file over 4 MiB", file.string(), "name a smaller one");
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) raise<ConfigError>("the file cannot be read", file.string(), "check its permissions");
+  if (text.find('\0') != std::string::npos)
+    raise<ConfigError>("a file with a NUL in it", file.string(), "name a text");
+  return text;
+}
+
 void detail::add_modules_program(Problem& problem, const fs::path& python) {
   problem.backend = Backend::external;
   problem.reference.compiler = "python";
@@ -212,11 +247,12 @@ Problem read_module_problem(const fs::path& file) {
     detail::raise<ConfigError>("a file of device code, and nothing says what is right for it", file.string(),
                                "make a problem of it: `kernelsearch new NAME` writes a problem.json to edit "
                                "(docs/gpu.md); or write a PyTorch module that it replaces (docs/torch.md)");
-  if (fs::file_size(file, error) > largest_module || error)
-    detail::raise<ConfigError>("a module over 4 MiB", file.string(), write_a_module);
-  std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) detail::raise<ConfigError>("the file cannot be read", file.string(), "check its permissions");
+  const std::string text = detail::whole_text_of(file);
+  if (is_triton_bench(text)) {
+    Problem problem = triton_bench_problem(text, file.filename().string(), find_torch_python());
+    problem.folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
+    return problem;
+  }
   if (!has_line(text, "^class[ \\t]+Model\\b") || !has_line(text, "^def[ \\t]+get_inputs\\b"))
     refuse_text(file.string(), text);
   Problem problem = module_problem(text, file.filename().string(), find_torch_python());

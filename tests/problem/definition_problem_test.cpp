@@ -96,7 +96,7 @@ TEST_CASE("definition: each workload is a shape, and the task is a literal behin
   check_has(problem.kernel.regions.device, "def run(x, s):\n    return x * s\n");
   const std::string& source = problem.reference.source;
   CHECK(source.starts_with(problem.kernel.regions.device));
-  check_has(source, "\nTASK = {\n    \"form\": \"definition\",\n");
+  check_has(source, "\nTASK = {\n    \"form\": \"definition\",\n    \"name\": \"scaled\",\n");
   check_has(source, R"("s": {"shape": None, "dtype": "float32"})");
   check_has(source, R"("s": {"type": "scalar", "value": 2})");
   check_has(source,

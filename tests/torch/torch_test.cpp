@@ -308,6 +308,73 @@ TEST_CASE("definitions: axes that are expressions, constraints, and what a refer
   check_has(declined(of), "the same inputs give other outputs from call to call");
 }
 
+TEST_CASE("tasks: the calls of a test are what is judged, and what they write") {
+  const TemporaryFolder folder;
+  const std::string kernels =
+      "import torch\n\n\ndef scale(x, by=2.0):\n    return helper(x) * by\n\n\ndef helper(x):\n    return x "
+      "+ 1\n\n\n"
+      "def fill(x):\n    x.mul_(3)\n";
+  std::ofstream(folder.path() / "scale.py")
+      << kernels << std::string(146, '#')
+      << "\n\n\ndef test_scale():\n    torch.manual_seed(0)\n    x = torch.randn(5)\n    y = scale(x)\n    z "
+         "= scale(y, by=0.5)\n"
+         "    fill(x)\n    return y, z, helper(z)\n\n\nresult_gold = test_scale()\n";
+  const Problem problem = read_problem(folder.path() / "scale.py");
+  ModuleEvaluator evaluator(problem, quick());
+  const Evaluation itself = evaluator.evaluate(problem.default_candidate(), {});
+  CHECK(itself.reason == "");
+  CHECK(itself.verdict == Verdict::ok);
+  check_has(itself.provenance, "against the module in native");
+  const auto judged = [&](std::string text, const std::string& what, const std::string& instead) {
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return evaluator.evaluate(answer(text.replace(at, what.size(), instead)), {});
+  };
+  CHECK(judged(kernels, "helper(x) * by", "(x + 1) * by").verdict == Verdict::ok);
+  check_has(judged(kernels, "helper(x) * by", "(x + 1) * 2").reason, "output 1 at ");
+  check_has(judged(kernels, "x.mul_(3)", "x.mul_(2)").reason, "after the call");
+  check_has(judged(kernels, "def fill", "def other").reason, "has no attribute 'fill'");
+}
+
+TEST_CASE("tasks: a GPU MODE task's own check says what is right, on every spec") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "task.yml")
+      << "files:\n  - {\"name\": \"utils.py\", \"source\": \"utils.py\"}\ntests:\n  - {\"size\": 3, "
+         "\"seed\": 1}\nbenchmarks:\n"
+         "  - {\"size\": 64, \"seed\": 3}\n";
+  std::ofstream(folder.path() / "utils.py") << "def near(a, b):\n    return (a - b).abs().max() < 0.5\n";
+  std::ofstream(folder.path() / "reference.py")
+      << "import torch\nfrom utils import near\n\n\ndef ref_kernel(data):\n    x, by = data\n    return x * "
+         "by\n\n\n"
+         "def generate_input(size, seed):\n    made = torch.Generator()\n    made.manual_seed(seed)\n"
+         "    return torch.rand(size, generator=made), 2\n\n\n"
+         "def check_implementation(data, output):\n    return (True, '') if near(output, ref_kernel(data)) "
+         "else (False, 'far off')\n";
+  const Problem problem = read_problem(folder.path());
+  ModuleEvaluator evaluator(problem, quick());
+  const Evaluation itself = evaluator.evaluate(problem.default_candidate(), {});
+  CHECK(itself.reason == "");
+  CHECK(*itself.features.find("checked_calls") == 8);
+  CHECK(itself.measurement.shapes.size() == 1);  // tests are not timed
+  CHECK(
+      evaluator
+          .evaluate(
+              answer("from utils import near\n\n\ndef custom_kernel(data):\n    return data[0] * 2 + 0.25\n"),
+              {})
+          .verdict == Verdict::ok);
+  const Evaluation off =
+      evaluator.evaluate(answer("def custom_kernel(data):\n    return data[0] * 2 + 0.75\n"), {});
+  CHECK(off.verdict == Verdict::wrong_result);
+  check_has(off.reason, "far off");
+  check_has(
+      evaluator
+          .evaluate(
+              answer("def custom_kernel(data):\n    return data[0].numel() < 9 and data[0] or data[0] * 2\n"),
+              {})
+          .reason,
+      "forward");
+}
+
 int main(int count, char** words) {
   try {
     (void)find_torch_python();
