@@ -166,7 +166,7 @@ std::string task_text(const Problem& problem) {
   return "\nThe function, which says what is right, and the calls that are judged and timed:\n\n" +
          quoted(problem.reference.source, "python", 100'000) +
          fmt::format(
-             "\n`{}` is a file of Python: plain PyTorch, Triton, or whatever else is installed. It defines "
+             "\n`{}` is a file of Python: plain PyTorch, Triton, or another installed library. It defines "
              "`{}`, which is called with the same inputs in the same order. Inputs are drawn anew, also from "
              "other distributions than the generator's within its range, and outputs are compared with the "
              "function computed in f64 where it can be, by the tolerances above. Types and shapes of outputs "

@@ -70,7 +70,7 @@ bool is_solution(const JsonNode& node) {
   return has_keys(node, {"definition", "spec", "sources"});
 }
 
-/// What a file of JSON holds; nothing for a text that is none, or over 4 MiB.
+/// What a file of JSON holds; nothing where that cannot be read, or is over 4 MiB.
 std::optional<JsonNode> peeked(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > largest_text || error)
@@ -163,12 +163,12 @@ class DefinitionReader {
     }
   }
 
-  /// The workloads of a file of JSON Lines; empty path: there is none.
+  /// The workloads of a file of JSON Lines; an empty path where the definition has no such file.
   void read_workloads(const fs::path& file) {
     if (file.empty()) {
       if (!variable_.empty())
         document_.at("axes", "")
-            .refuse("have no values, and there are no workloads", variable_.front(),
+            .refuse("have no values without workloads", variable_.front(),
                     "write workload.jsonl next to the definition, a line for each: {\"uuid\": \"1\", "
                     "\"axes\": {\"" +
                         variable_.front() + "\": 128}, \"inputs\": {}}");
@@ -265,7 +265,7 @@ class DefinitionReader {
   static std::int64_t extent(const JsonCursor& place) {
     constexpr const char* todo = "give a whole number from 0 to 2^40";
     const std::int64_t value = place.integer(todo);
-    if (value < 0 || value > std::int64_t{1} << 40) place.refuse("is no size of an axis", todo);
+    if (value < 0 || value > std::int64_t{1} << 40) place.refuse("is not a size of an axis", todo);
     return value;
   }
 
@@ -304,7 +304,7 @@ class DefinitionReader {
       made[name] = {{"shape", std::move(shape)}, {"dtype", dtype.node().string}};
       tensors.push_back(std::move(tensor));
     }
-    if (tensors.empty() && std::string_view(key) == "outputs") all.refuse("are none", todo);
+    if (tensors.empty() && std::string_view(key) == "outputs") all.refuse("name no output", todo);
     return tensors;
   }
 
@@ -323,12 +323,12 @@ class DefinitionReader {
       if (const auto found = place->find(theirs)) {
         const double value = found->number("give a number of 0 or more");
         if (value < 0 || value > most)
-          found->refuse("is no bound of a tolerance",
+          found->refuse("is not a bound of a tolerance",
                         most == 1.0 ? "give a number from 0 to 1" : "give a number of 0 or more");
         made[ours] = value;
       }
     if (const auto allowed = place->find("allow_negative_inf")) {
-      if (allowed->kind() != JsonNode::Kind::boolean) allowed->refuse("is no bool", "write true or false");
+      if (allowed->kind() != JsonNode::Kind::boolean) allowed->refuse("is not a bool", "write true or false");
       made["allow_negative_infinity"] = allowed->node().boolean;
     }
     return made;
@@ -540,7 +540,7 @@ std::string answer_of(const JsonCursor& solution) {
   if (function != "run") text += "\n\nrun = " + function + "\n";
   bool passing = true;
   if (const auto given = spec.find("destination_passing_style")) {
-    if (given->kind() != JsonNode::Kind::boolean) given->refuse("is no bool", "write true or false");
+    if (given->kind() != JsonNode::Kind::boolean) given->refuse("is not a bool", "write true or false");
     passing = given->node().boolean;
   }
   return text + "run.destination_passing_style = " + (passing ? "True" : "False") + "\n";

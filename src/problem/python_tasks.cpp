@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t triton_bench_marks = 146;
 constexpr std::size_t most_specs = 64;
 
-/// Where the line of `#` begins and ends; nothing where there is none.
+/// Where the line of `#` begins and ends; nothing in a text without one.
 std::optional<std::pair<std::size_t, std::size_t>> cut_of(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());

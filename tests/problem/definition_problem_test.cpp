@@ -153,7 +153,7 @@ TEST_CASE("definition: without workloads there is one shape if no axis varies, a
   const Problem problem = made_definition(folder.path(), fixed, "");
   REQUIRE(problem.shapes.size() == 1);
   CHECK(problem.shapes[0].name == "workload");
-  check_has(refused_definition(plain_definition, ""), "have no values, and there are no workloads: n;");
+  check_has(refused_definition(plain_definition, ""), "have no values without workloads: n;");
 
   std::string many;
   for (int i = 0; i < 100; ++i)
@@ -178,12 +178,12 @@ TEST_CASE("definition: what cannot be judged is refused with the place and the r
             "/inputs/x/shape/1 is an axis that the definition does not have: \"k\"");
   check_has(definition(R"("m"], "dtype": "float32"}, "s")", R"("m"], "dtype": "float7"}, "s")"),
             "/inputs/x/dtype is a type that is not known: \"float7\"");
-  check_has(definition(R"("value": 3)", R"("value": -3)"), "/axes/m/value is no size of an axis: -3");
+  check_has(definition(R"("value": 3)", R"("value": -3)"), "/axes/m/value is not a size of an axis: -3");
   check_has(definition(R"("type": "var")", R"("type": "vary")"), "/axes/n/type");
   check_has(definition(R"("reference")", R"("custom_inputs_entrypoint": "gen", "reference")"),
             "is a function that \"reference\" does not define: \"gen\"");
   check_has(definition(R"("reference")", R"("constraints": [3], "reference")"), "/constraints/0 is a");
-  check_has(definition(R"("y": {"shape": ["n", "m"], "dtype": "float32"})", ""), "/outputs are none");
+  check_has(definition(R"("y": {"shape": ["n", "m"], "dtype": "float32"})", ""), "/outputs name no output");
 
   check_has(workload(R"("n": 4)", R"("k": 4)"), "/axes give no value for an axis of the definition: n");
   check_has(workload(R"(, "s": {"type": "scalar", "value": 2})", ""),
@@ -194,7 +194,7 @@ TEST_CASE("definition: what cannot be judged is refused with the place and the r
             "/inputs/z is an input that the definition does not have: z");
   check_has(workload(R"("type": "random")", R"("type": "custom")"), "the definition names none");
   check_has(workload(R"("uuid": "a")", R"("tolerance": {"required_matched_ratio": 1.5})"),
-            "/tolerance/required_matched_ratio is no bound of a tolerance: 1.5");
+            "/tolerance/required_matched_ratio is not a bound of a tolerance: 1.5");
   check_has(refused_definition(plain_definition, "{\"axes\": "), "workload.jsonl line 1");
   check_has(refused_definition(plain_definition, R"({"definition": "other", "workload": {}})"),
             "no workload of this");
