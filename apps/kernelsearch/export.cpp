@@ -14,6 +14,7 @@
 #include "kernelsearch/report/export.hpp"
 #include "kernelsearch/report/winner.hpp"
 #include "store_access.hpp"
+#include "terminal.hpp"
 
 namespace kernelsearch::app {
 namespace {
@@ -58,7 +59,7 @@ int run(const ExportCommand& command) {
   const std::string& output = command.dot.empty() ? command.output : command.dot;
   const std::string text = answer ? answer_of(store, row, *answer, command) : std::string();
   if (answer && output.empty()) {
-    std::cout << text;
+    print_exact(text);
     return success;
   }
   if (output.empty()) {

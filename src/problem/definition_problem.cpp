@@ -8,7 +8,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -44,6 +43,12 @@ constexpr const char* definition_todo =
 
 std::string whole_file(const fs::path& file, std::size_t most, const char* what) {
   std::error_code error;
+  if (file.has_parent_path() && fs::is_symlink(file, error))
+    if (const fs::path inside = fs::weakly_canonical(file, error)
+                                    .lexically_relative(fs::weakly_canonical(file.parent_path(), error));
+        error || inside.empty() || *inside.begin() == "..")
+      detail::raise<ConfigError>(std::string(what) + " is a link out of its folder", file.string(),
+                                 "put the file there");
   if (!fs::is_regular_file(file, error))
     detail::raise<ConfigError>(std::string(what) + " is not there", file.string(), "name a file");
   if (fs::file_size(file, error) > most || error)
@@ -99,11 +104,6 @@ std::vector<fs::path> files_of(const fs::path& folder, std::string_view extensio
   return files;
 }
 
-bool has_function(const std::string& text, const std::string& name) {
-  return std::regex_search(text, std::regex("^(async[ \\t]+)?def[ \\t]+" + name + "[ \\t]*\\(",
-                                            std::regex::ECMAScript | std::regex::multiline));
-}
-
 /// The name of an element type in definitions, and ours.
 std::optional<std::string_view> element_name(const std::string& dtype) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {{"float64", "f64"},
@@ -141,7 +141,7 @@ class DefinitionReader {
     reference_ = text_of("reference");
     if (reference_.find('\0') != std::string::npos)
       document_.at("reference", "").refuse("has a NUL in it", "", definition_todo);
-    if (!has_function(reference_, "run"))
+    if (!detail::defines(reference_, "def", "run"))
       document_.at("reference", "")
           .refuse("defines no `run`", "a text of " + std::to_string(reference_.size()) + " bytes",
                   definition_todo);
@@ -156,7 +156,7 @@ class DefinitionReader {
     if (const auto entry = document_.find("custom_inputs_entrypoint")) {
       entry_ = entry->string("name the function of \"reference\" that makes inputs");
       detail::check_name(*entry, entry_, "a function");
-      if (!has_function(reference_, entry_))
+      if (!detail::defines(reference_, "def", entry_))
         entry->refuse("is a function that \"reference\" does not define",
                       "define it there, or remove this key");
       made_["custom_inputs_entrypoint"] = entry_;

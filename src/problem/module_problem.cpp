@@ -3,6 +3,7 @@
 #include "kernelsearch/problem/module_problem.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -31,10 +32,6 @@ constexpr const char* write_a_module =
 constexpr double module_answer_seconds = 300;
 constexpr std::size_t largest_module = std::size_t{4} << 20;
 
-bool has_line(const std::string& text, const char* pattern) {
-  return std::regex_search(text, std::regex(pattern, std::regex::ECMAScript | std::regex::multiline));
-}
-
 /// What follows `# kernelsearch: NAME` in a line of its own.
 std::optional<std::string> marked(const std::string& text, const std::string& name) {
   const std::regex line("^#[ \\t]*kernelsearch:[ \\t]*" + name + "[ \\t]+([A-Za-z0-9]+)[ \\t\\r]*$",
@@ -48,16 +45,16 @@ std::optional<std::string> marked(const std::string& text, const std::string& na
   const auto refuse = [&](const std::string& what, const std::string& todo) {
     detail::raise<ConfigError>(what, name, todo);
   };
-  const bool model = has_line(text, "^class[ \\t]+Model\\b");
-  if (model && has_line(text, "^def[ \\t]+get_inputs\\b") == false)
+  const bool model = detail::defines(text, "class", "Model");
+  if (model && detail::defines(text, "def", "get_inputs") == false)
     refuse("a module without its inputs", "add `def get_inputs()`, which gives forward's arguments");
-  if (has_line(text, "^class[ \\t]+ModelNew\\b"))
+  if (detail::defines(text, "class", "ModelNew"))
     refuse("an answer to a problem, without the problem",
            "name the file with `class Model`; an answer is what a system or `kernelsearch mcp` hands in");
   if (text.find("@triton.jit") != std::string::npos)
     refuse("a Triton kernel, and nothing says what is right for it",
            std::string("say it in PyTorch: ") + write_a_module);
-  if (has_line(text, "^def[ \\t]+ref_kernel\\b"))
+  if (detail::defines(text, "def", "ref_kernel"))
     refuse("a reference of a GPU MODE task", "name its folder, which has task.yml");
   detail::raise<ConfigError>("a file of Python that is no problem", name, write_a_module);
 }
@@ -117,7 +114,7 @@ bool has_module_reference(const Problem& problem) noexcept {
 }
 
 bool is_function_reference(const Problem& problem) {
-  return has_line(problem.reference.source, ("^def[ \\t]+" + problem.reference.function + "\\b").c_str());
+  return detail::defines(problem.reference.source, "def", problem.reference.function);
 }
 
 bool is_module_file(const fs::path& path) {
@@ -156,7 +153,7 @@ fs::path find_torch_python() {
 
 Problem module_problem(std::string_view given, const std::string& name, const fs::path& python) {
   const std::string text(given);
-  if (!has_line(text, "^class[ \\t]+Model\\b") || !has_line(text, "^def[ \\t]+get_inputs\\b"))
+  if (!detail::defines(text, "class", "Model") || !detail::defines(text, "def", "get_inputs"))
     refuse_text(name, text);
   Problem problem;
   problem.name = file_word(fs::path(name).stem().string());
@@ -209,8 +206,35 @@ std::string detail::python_literal(const nlohmann::ordered_json& json, int inden
   return text + (flat ? "" : "\n" + outer) + (json.is_array() ? "]" : "}");
 }
 
-std::string detail::whole_text_of(const fs::path& file) {
+std::string detail::defined_name(std::string_view line, std::string_view keyword) {
+  if (!line.starts_with(keyword)) return {};
+  const std::size_t begin = line.find_first_not_of(" \t", keyword.size());
+  if (begin == keyword.size() || begin == std::string_view::npos) return {};
+  const auto in_name = [](char one) {
+    return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') || (one >= '0' && one <= '9') ||
+           one == '_';
+  };
+  const auto end = std::find_if_not(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), in_name);
+  return {line.begin() + static_cast<std::ptrdiff_t>(begin), end};
+}
+
+bool detail::defines(std::string_view text, std::string_view keyword, std::string_view name) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (defined_name(text.substr(begin, end - begin), keyword) == name) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+std::string detail::whole_text_of(const fs::path& file, const fs::path& within) {
   std::error_code error;
+  if (!within.empty()) {
+    const fs::path inside =
+        fs::weakly_canonical(file, error).lexically_relative(fs::weakly_canonical(within, error));
+    if (error || inside.empty() || *inside.begin() == "..")
+      raise<ConfigError>("a link out of the task's folder", file.string(), "put the file there");
+  }
   if (!fs::is_regular_file(file, error))
     raise<ConfigError>("no such file", file.string(), "see docs/tasks.md for what a task needs");
   if (fs::file_size(file, error) > largest_module || error)
@@ -253,7 +277,7 @@ Problem read_module_problem(const fs::path& file) {
     problem.folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
     return problem;
   }
-  if (!has_line(text, "^class[ \\t]+Model\\b") || !has_line(text, "^def[ \\t]+get_inputs\\b"))
+  if (!detail::defines(text, "class", "Model") || !detail::defines(text, "def", "get_inputs"))
     refuse_text(file.string(), text);
   Problem problem = module_problem(text, file.filename().string(), find_torch_python());
   problem.folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();

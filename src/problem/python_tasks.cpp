@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
-#include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -65,23 +63,23 @@ Defined defined_in(const std::string& text) {
   Defined defined;
   std::istringstream lines(text);
   bool compiled = false, decorated = false;
-  static const std::regex function("^def[ \\t]+(\\w+)"), value("^(\\w+)[ \\t]*=[^=]"),
-      kind("^class[ \\t]+(\\w+)");
   for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
     if (line.starts_with("@")) {
       compiled = (decorated && compiled) || line.find("jit") != std::string::npos;
       decorated = true;
       continue;
     }
-    if (std::regex_search(line, match, function)) {
-      if (!(decorated && compiled)) defined.functions.push_back(match[1].str());
-    } else if (std::regex_search(line, match, kind)) {
-      defined.classes.push_back(match[1].str());
-    } else if (std::regex_search(line, match, value)) {
-      defined.functions.push_back(match[1].str());
-    } else if (line.empty() || line.front() == ' ' || line.front() == ')' || line.front() == '\t' ||
-               line.front() == '#' || line.front() == '}' || line.front() == ']') {
+    std::size_t word = 0;
+    while (word < line.size() && is_word(line[word])) ++word;
+    const std::size_t equals = line.find_first_not_of(" \t", word);
+    if (const std::string function = detail::defined_name(line, "def"); !function.empty()) {
+      if (!(decorated && compiled)) defined.functions.push_back(function);
+    } else if (const std::string kind = detail::defined_name(line, "class"); !kind.empty()) {
+      defined.classes.push_back(kind);
+    } else if (word > 0 && equals != std::string::npos && line[equals] == '=' &&
+               line.compare(equals, 2, "==") != 0) {
+      defined.functions.push_back(line.substr(0, word));
+    } else if (word == 0) {
       continue;  // decorators go on over lines
     }
     compiled = decorated = false;
@@ -89,12 +87,38 @@ Defined defined_in(const std::string& text) {
   return defined;
 }
 
-/// One entry of a list of specs, `{"size": 32, seed: 4242}`, as JSON: keys may stand without quotes.
+/// One entry of a list of specs, `{"size": 32, seed: 4, on: True}`, as JSON: keys need no quotes.
 std::string spec_as_json(const std::string& text) {
-  const std::string quoted =
-      std::regex_replace(text, std::regex("([{,][ \\t]*)([A-Za-z_]\\w*)[ \\t]*:"), "$1\"$2\":");
-  return std::regex_replace(std::regex_replace(quoted, std::regex(":[ \\t]*True\\b"), ": true"),
-                            std::regex(":[ \\t]*False\\b"), ": false");
+  std::string json;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const char one = text[at];
+    if (one == '"' && (at == 0 || text[at - 1] != '\\')) quoted = !quoted;
+    std::size_t end = at;
+    while (!quoted && end < text.size() && is_word(text[end])) ++end;
+    if (end == at) {
+      json += one;
+      ++at;
+      continue;
+    }
+    const std::string word = text.substr(at, end - at);
+    const std::size_t next = text.find_first_not_of(" \t", end);
+    if (next != std::string::npos && text[next] == ':')
+      json += '"' + word + '"';
+    else
+      json += word == "True" ? "true" : word == "False" ? "false" : word;
+    at = end;
+  }
+  return json;
+}
+
+/// A test as it may be loaded: without the lines that run it.
+std::string without_runs(const std::string& tests) {
+  std::istringstream lines(tests);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("result_gold") && !line.starts_with("print(")) kept += line + '\n';
+  return kept;
 }
 
 struct TaskFile {
@@ -114,7 +138,7 @@ std::string spec_name(const nlohmann::ordered_json& spec) {
 
 TaskFile read_task_file(const fs::path& file) {
   TaskFile task;
-  const std::string text = detail::whole_text_of(file);
+  const std::string text = detail::whole_text_of(file, file.parent_path());
   std::istringstream lines(text);
   std::string key;
   int number = 0;
@@ -162,13 +186,14 @@ Problem triton_bench_problem(std::string_view given, const std::string& name, co
     detail::raise<ConfigError>("a file without the line that cuts its kernels from its tests", name,
                                "put a line of 146 # between them: docs/tasks.md");
   std::string kernels(given.substr(0, cut->first)), tests(given.substr(cut->second));
-  std::smatch match;
-  if (!std::regex_search(
-          tests, match,
-          std::regex("^def[ \\t]+(test\\w*)[ \\t]*\\(", std::regex::ECMAScript | std::regex::multiline)))
+  std::string test;
+  std::istringstream lines(tests);
+  for (std::string line; test.empty() && std::getline(lines, line);)
+    if (const std::string function = detail::defined_name(line, "def"); function.starts_with("test"))
+      test = function;
+  if (test.empty())
     detail::raise<ConfigError>("a file in TritonBench-G's form without its test", name,
                                "add `def test_NAME()` below the line of #");
-  const std::string test = match[1].str();
   const Defined defined = defined_in(kernels);
   std::vector<std::string> called;
   for (const std::string& one : defined.functions)
@@ -194,10 +219,7 @@ Problem triton_bench_problem(std::string_view given, const std::string& name, co
   problem.names.reference = "task.py";
   problem.reference.function = called.front();
   // The test is run when calls are to be seen, and not when the file is loaded.
-  const std::string quiet = std::regex_replace(tests,
-                                               std::regex("^(result_gold[ \\t]*=|print[ \\t]*\\()[^\\n]*$",
-                                                          std::regex::ECMAScript | std::regex::multiline),
-                                               "");
+  const std::string quiet = without_runs(tests);
   const nlohmann::ordered_json task{{"form", "tritonbench"}, {"calls", called}, {"test", test}};
   problem.reference.source = kernels + std::string(triton_bench_marks, '#') + "\n" + quiet +
                              "\n\n# Whose calls, made by which test, are judged and timed.\nTASK = " +
@@ -225,10 +247,9 @@ Problem read_gpu_mode_problem(const fs::path& folder, const fs::path& python) {
     detail::raise<ConfigError>(
         "a task without benchmarks", where,
         "list them in task.yml: benchmarks:, and below - {\"size\": 1024, \"seed\": 1}");
-  std::string reference = detail::whole_text_of(folder / "reference.py");
+  std::string reference = detail::whole_text_of(folder / "reference.py", folder);
   for (const char* function : {"ref_kernel", "generate_input"})
-    if (!std::regex_search(reference, std::regex("^def[ \\t]+" + std::string(function) + "\\b",
-                                                 std::regex::ECMAScript | std::regex::multiline)))
+    if (!detail::defines(reference, "def", function))
       detail::raise<ConfigError>("a reference without `" + std::string(function) + "`", where,
                                  "define it in reference.py: docs/tasks.md");
   Problem problem;
@@ -261,7 +282,7 @@ Problem read_gpu_mode_problem(const fs::path& folder, const fs::path& python) {
       detail::python_literal(nlohmann::ordered_json{{"form", "gpu_mode"}, {"calls", std::move(calls)}}, 0) +
       "\n";
   if (fs::is_regular_file(folder / "submission.py", error))
-    problem.kernel.regions.device = detail::whole_text_of(folder / "submission.py");
+    problem.kernel.regions.device = detail::whole_text_of(folder / "submission.py", folder);
   else
     problem.kernel.regions.device = reference + "\n\ncustom_kernel = ref_kernel\n";
   detail::add_modules_program(problem, python.empty() ? find_torch_python() : python);
@@ -272,7 +293,7 @@ Problem read_gpu_mode_problem(const fs::path& folder, const fs::path& python) {
     const fs::path found = fs::weakly_canonical(folder / source, error);
     const fs::path inside = found.lexically_relative(whole.parent_path().parent_path());
     if (error || fs::path(source).is_absolute() || inside.empty() || *inside.begin() == ".." ||
-        !fs::is_regular_file(found, error))
+        found.filename() != name || !fs::is_regular_file(found, error))
       detail::raise<ConfigError>(
           "a file of the task that is not in its collection", where + ": " + source,
           "put it into the task's folder, or into one next to that or next to the one above");

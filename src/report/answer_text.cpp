@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -22,9 +21,14 @@ std::string task_of(const Problem& problem) {
 
 /// The text, a literal of Python that is one of JSON too, behind a key of the task; the first of that key.
 std::string told(const std::string& task, const std::string& key) {
-  std::smatch match;
-  if (!std::regex_search(task, match, std::regex("\"" + key + "\": (\"(?:[^\"\\\\]|\\\\.)*\")"))) return {};
-  return nlohmann::json::parse(match[1].str(), nullptr, false).get<std::string>();
+  const std::string begin = "\"" + key + "\": \"";
+  const std::size_t at = task.find(begin);
+  if (at == std::string::npos) return {};
+  std::size_t end = at + begin.size();
+  while (end < task.size() && task[end] != '"') end += task[end] == '\\' ? 2 : 1;
+  const auto text =
+      nlohmann::json::parse(task.substr(at + begin.size() - 1, end + 2 - at - begin.size()), nullptr, false);
+  return text.is_string() ? text.get<std::string>() : std::string();
 }
 
 /// The parameters of `def NAME(...)`, of the last one in a text; 0 where it is not there.

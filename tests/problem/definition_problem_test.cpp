@@ -216,6 +216,11 @@ TEST_CASE("definition: files with inputs stay inside the folder, and go along as
   fs::create_symlink(outside.path() / "secret.safetensors", folder.path() / "link.safetensors");
   CHECK_THROWS_WITH_AS((void)made_definition(folder.path(), plain_definition, workload("link.safetensors")),
                        doctest::Contains("leads out of the task's folder"), ConfigError);
+  put_text(outside.path() / "work.jsonl", plain_workload);
+  const TemporaryFolder linked;
+  fs::create_symlink(outside.path() / "work.jsonl", linked.path() / "workload.jsonl");
+  CHECK_THROWS_WITH_AS((void)made_definition(linked.path(), plain_definition, ""),
+                       doctest::Contains("is a link out of its folder"), ConfigError);
   put_text(folder.path() / "in" / "x.safetensors", std::string("\x00\xff\x1a", 3));
   const Problem problem = made_definition(folder.path(), plain_definition,
                                           workload("in/x.safetensors") + "\n" + workload("in/x.safetensors"));

@@ -146,8 +146,28 @@ TEST_CASE("python tasks: a folder of GPU MODE that cannot be judged is refused w
   check_has(changed_task("\"size\": 64", "\"size\" 64"),
             "task.yml line 13: an entry of \"benchmarks\" cannot be read");
   check_has(changed_task("- {size: 3, seed: 2, flag: True}", "- size: 3"), "is not in braces");
-  for (const char* path : {"../../../../outside.py", "/etc/passwd", "none.py"})
+  for (const char* path : {"../../../../outside.py", "/etc/passwd", "none.py", "../one/json.py"})
     check_has(changed_task("../utils.py", path), "a file of the task that is not in its collection");
+  const TemporaryFolder folder;
+  const fs::path task = own_folder(folder.path() / "in");
+  put_file(folder.path() / "secret.py", own_reference);
+  fs::create_symlink(folder.path() / "secret.py", task / "submission.py");
+  CHECK_THROWS_WITH_AS((void)read_gpu_mode_problem(task, "/usr/bin/python3"),
+                       doctest::Contains("a link out of the task's folder"), ConfigError);
   check_has(refused_folder(own_task, "def ref_kernel(data):\n    pass\n"),
             "a reference without `generate_input`");
+}
+
+TEST_CASE("python tasks: long lines are read") {
+  const std::string blanks(1u << 20, ' '), letters(1u << 20, 'a');
+  const std::string kernels = "def" + blanks + "scale(x):\n    return x\n\n\n" + letters + blanks + "= 1\n";
+  const std::string tests = "\n\ndef" + blanks + "test_" + letters +
+                            "():\n    return scale(1)\n\n\nresult_gold" + blanks + "= test_" + letters +
+                            "()\n";
+  const Problem problem = triton_bench_problem(kernels + marks + tests, "long.py", "/usr/bin/python3");
+  CHECK(problem.function == "scale");
+  CHECK(problem.reference.source.find("result_gold") == std::string::npos);
+  std::string task = own_task;
+  task.insert(task.find("\"size\": 64"), letters + blanks + ": 1, ");
+  CHECK(refused_folder(task).empty());
 }
