@@ -4,14 +4,12 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "commands.hpp"
-#include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/report/winner.hpp"
 #include "kernelsearch/runtime/settings_table.hpp"
 #include "result.hpp"
@@ -61,9 +59,7 @@ int run(const BestCommand& command) {
                 number(row.id), number(row.id));
     return nothing_found;
   }
-  // The run remembers where its problem was; the code itself comes from the store.
-  const std::string remembered = nlohmann::json::parse(row.info.options).value("problem", "");
-  const Problem problem = read_problem(command.problem.empty() ? remembered : command.problem);
+  const Problem problem = problem_of_run(row, command.problem);
   if (command.source)
     print_exact(winner_source(store, row.id, problem));
   else if (command.settings && !command.table.empty())

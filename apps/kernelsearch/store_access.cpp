@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/report/format.hpp"
 
 namespace kernelsearch::app {
@@ -43,6 +45,10 @@ std::string joined_tags(const RunNote& note) {
   std::string text;
   for (const std::string& tag : note.tags) text += (text.empty() ? "" : ", ") + tag;
   return text;
+}
+
+Problem problem_of_run(const RunRow& run, const std::string& named) {
+  return read_problem(named.empty() ? nlohmann::json::parse(run.info.options).value("problem", "") : named);
 }
 
 }  // namespace kernelsearch::app

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/store/run_notes.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
@@ -18,6 +19,10 @@ namespace kernelsearch::app {
 
 /// The run of that number or name, `latest` for the newest. ConfigError with what to do when there is none.
 [[nodiscard]] RunRow require_run(const RunStore& store, const std::string& number_or_name);
+
+/// The problem of a run, read where the run remembers that it was, or from `named`. The code of its trials
+/// comes from the store.
+[[nodiscard]] Problem problem_of_run(const RunRow& run, const std::string& named);
 
 /// A time as reports write it, to three digits; `-` for what was never measured.
 [[nodiscard]] std::string seconds_text(double seconds);

@@ -209,7 +209,9 @@ std::optional<FunctionSignature> function_signature(std::string_view code, std::
 
 std::string code_key(const Regions& regions) {
   std::string key;
-  if (regions.device.find("class ModelNew") != std::string::npos) {  // Python: blanks before a line count
+  const std::string& device = regions.device;
+  if (device.starts_with("def ") || device.find("\ndef ") != std::string::npos ||
+      device.find("class ModelNew") != std::string::npos) {  // Python: blanks before a line count
     for (std::size_t begin = 0; begin < regions.device.size();) {
       const std::size_t end = std::min(regions.device.find('\n', begin), regions.device.size());
       const std::string line(detail::trimmed_right(regions.device.substr(begin, end - begin)));

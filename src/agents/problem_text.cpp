@@ -228,7 +228,26 @@ std::string launch_text(const Problem& problem) {
 }
 
 /// What stands in the place of arguments, shapes and builds where a module says what is right.
+/// A function of a definition or another task: what it takes and gives is in the text's own `TASK`.
+std::string task_text(const Problem& problem) {
+  return "\nThe function, which says what is right, and the calls that are judged and timed:\n\n" +
+         quoted(problem.reference.source, "python", 100'000) +
+         fmt::format(
+             "\n`{}` is a file of Python: plain PyTorch, Triton, or another installed library. It defines "
+             "`{}`, which is called with the same inputs in the same order. Inputs are drawn anew, also from "
+             "other distributions than the generator's within its range, and outputs are compared with the "
+             "function computed in f64 where it can be, by the tolerances above. Types and shapes of outputs "
+             "must be the function's.\n\nWhat is timed: calls on tensors that are there already, without "
+             "gradients, by a clock outside of the process, for each shape. What it has to prepare once it "
+             "may "
+             "do in the first call. It counts as faster where interleaved pairs of calls, it against "
+             "another, "
+             "show it.\n",
+             clean_text(problem.names.device), clean_text(problem.function));
+}
+
 std::string module_text(const Problem& problem) {
+  if (is_function_reference(problem)) return task_text(problem);
   std::string text =
       "\nThe module, which says what is right:\n\n" + quoted(problem.reference.source, "python", 100'000);
   const Tolerance single = problem.tolerance_of(ElementType::f32),

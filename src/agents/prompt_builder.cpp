@@ -86,10 +86,14 @@ PromptBuilder::PromptBuilder(AnyChatModel model, Problem problem, AgentOptions o
     for (const KernelRegion region : kernel_regions)
       if (const auto signature = function_signature(text_of(root_->regions, region), function))
         (signatures_ += signatures_.empty() ? "" : "; ") += '`' + signature->text(function) + '`';
-  if (python_) signatures_ = "`class " + clean_text(problem_.function) + "`, its constructor's and forward's";
+  const bool function = python_ && is_function_reference(problem_);
+  if (python_)
+    signatures_ = function ? "`def " + clean_text(problem_.function) + "`"
+                           : "`class " + clean_text(problem_.function) + "`, its constructor's and forward's";
   if (signatures_.empty()) signatures_ = "those of all functions that are called from outside";
   if (python_) options_.tunables = false;  // there is nothing yet that would give them values
-  rules_ = part(options_.prompts, "rules", {{"python", python_ ? "yes" : ""}});
+  rules_ = part(options_.prompts, "rules",
+                {{"python", python_ ? "yes" : ""}, {"python_function", function ? "yes" : ""}});
   hardware_ = clean_text(trimmed(options_.hardware));
 }
 
@@ -280,6 +284,8 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
                       {"hardware", hardware_},
                       {"tunables", options_.tunables ? "yes" : ""}};
   values["python"] = python_ ? "yes" : "";
+  values["defines"] =
+      python_ ? (is_function_reference(problem_) ? "def " : "class ") + clean_text(problem_.function) : "";
   values["external"] = problem_.external ? "yes" : "";
   values["language"] = std::string(language_);
   values["on_device"] = is_device(problem_.backend) ? "yes" : "";

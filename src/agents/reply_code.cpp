@@ -27,10 +27,9 @@ bool is_module(const ReplyExpectation& expectation) {
 }
 
 /// Whether a text of Python says what the answer to a module is.
-bool defines_module(std::string_view text) {
-  for (const std::string_view begin : {"class ModelNew", "ModelNew =", "def ModelNew"})
-    if (text.starts_with(begin) || text.find("\n" + std::string(begin)) != std::string_view::npos)
-      return true;
+bool defines_module(std::string_view text, const std::string& name) {
+  for (const std::string& begin : {"class " + name, name + " =", "def " + name})
+    if (text.starts_with(begin) || text.find("\n" + begin) != std::string_view::npos) return true;
   return false;
 }
 
@@ -142,10 +141,14 @@ ReplyJudgement judge_kernel(const Kernel& kernel, const ReplyExpectation& expect
   for (const KernelRegion region : kernel_regions)
     if (has_anchors(text_of(regions, region)) && !has_anchors(text_of(before, region)))
       return {ReplyFault::bad_anchors, "Anchors are left in the code: <<<IMPROVE ...>>> is no C++."};
-  if (is_module(expectation) && !defines_module(regions.device))
+  const bool module = is_module(expectation);
+  if (module && !defines_module(regions.device, expectation.problem->function))
     return {ReplyFault::missing_function,
-            "The file no longer defines `class ModelNew`. Give the whole file."};
-  for (const std::string& function : fixed_functions(kernel, expectation))
+            "The file no longer defines `" +
+                std::string(is_function_reference(*expectation.problem) ? "def " : "class ") +
+                expectation.problem->function + "`. Give the whole file."};
+  for (const std::string& function :
+       module ? std::vector<std::string>() : fixed_functions(kernel, expectation))
     for (const KernelRegion region : kernel_regions) {
       const auto wanted = function_signature(text_of(before, region), function);
       if (!wanted) continue;
@@ -202,7 +205,8 @@ class Reading {
       }
       if (!is_code_language(block.language)) continue;
       std::optional<KernelRegion> region = region_named(block.info);
-      if (!region && python_ && defines_module(block.text)) region = KernelRegion::device;
+      if (!region && python_ && defines_module(block.text, expectation_.problem->function))
+        region = KernelRegion::device;
       if (!region) region = region_defining(block.text, expectation_);
       if (!region) {
         unplaced = true;

@@ -64,35 +64,42 @@ ModuleJson spec_json(const TensorSpec& spec) {
 }  // namespace
 
 ModuleLayout::ModuleLayout(const ModuleDescription& description, std::size_t memory) {
-  std::size_t slot_bytes = 0, output = 0;
-  for (const TensorSpec& spec : description.inputs) slot_bytes += aligned_module_bytes(spec.bytes);
-  for (const TensorSpec& spec : description.outputs) {
-    output += aligned_module_bytes(spec.bytes);
-    answer_bytes += aligned_module_bytes(spread_factor * spec.bytes + spread_bytes);
-  }
-  slots = std::clamp<std::size_t>(memory / std::max<std::size_t>(slot_bytes + output, 1), 2, most_calls);
-  std::size_t at = 0;
-  inputs.resize(description.inputs.size());
-  written.resize(description.inputs.size());
-  output_bytes = module_guard;
-  for (std::size_t slot = 0; slot < slots; ++slot)
-    for (std::size_t i = 0; i < description.inputs.size(); ++i) {
-      inputs[i].push_back(at);
-      at += aligned_module_bytes(description.inputs[i].bytes);
-      if (!description.inputs[i].written) continue;
-      written[i].push_back(output_bytes);
-      output_bytes += aligned_module_bytes(description.inputs[i].bytes) + module_guard;
+  if (!description.device_memory)
+    for (const TensorSpec& spec : description.state) {
+      weights.push_back(weight_bytes);
+      weight_bytes += aligned_module_bytes(spec.bytes);
     }
-  state = at;
-  for (const TensorSpec& spec : description.state) {
-    weights.push_back(at);
-    at += aligned_module_bytes(spec.bytes);
+  std::size_t answer_bytes = 0;
+  for (const ModuleShape& shape : description.shapes) {
+    std::size_t slot_bytes = 0, output = 0, answer = 0;
+    for (const TensorSpec& spec : shape.inputs) slot_bytes += aligned_module_bytes(spec.bytes);
+    for (const TensorSpec& spec : shape.outputs) {
+      output += aligned_module_bytes(spec.bytes);
+      answer += aligned_module_bytes(spread_factor * spec.bytes + spread_bytes);
+    }
+    Slots laid;
+    laid.count =
+        std::clamp<std::size_t>(memory / std::max<std::size_t>(slot_bytes + output, 1), 2, most_calls);
+    laid.inputs.resize(shape.inputs.size());
+    laid.written.resize(shape.inputs.size());
+    std::size_t at = weight_bytes, written_at = module_guard;
+    for (std::size_t slot = 0; slot < laid.count; ++slot)
+      for (std::size_t i = 0; i < shape.inputs.size(); ++i) {
+        laid.inputs[i].push_back(at);
+        at += aligned_module_bytes(shape.inputs[i].bytes);
+        if (!shape.inputs[i].written) continue;
+        laid.written[i].push_back(written_at);
+        written_at += aligned_module_bytes(shape.inputs[i].bytes) + module_guard;
+      }
+    for (const TensorSpec& spec : shape.inputs)
+      if (spec.written) answer += aligned_module_bytes(spec.bytes);
+    answers = std::max(answers, at);
+    output_bytes = std::max(output_bytes, written_at);
+    answer_bytes = std::max(answer_bytes, answer);
+    shapes.push_back(std::move(laid));
   }
-  input_bytes = std::max<std::size_t>(at, 1);
-  answers = at;
-  for (const TensorSpec& spec : description.inputs)
-    if (spec.written) answer_bytes += aligned_module_bytes(spec.bytes);
-  reference_bytes = std::max<std::size_t>(at + answer_bytes, 1);
+  input_bytes = std::max<std::size_t>(answers, 1);
+  reference_bytes = std::max<std::size_t>(answers + answer_bytes, 1);
 }
 
 // The reference
@@ -119,7 +126,7 @@ ModuleReference::ModuleReference(const Problem& problem, const HostOptions& opti
   if (!reply) refuse("the reference's program " + reply.error().what, reply.error().given);
   if (const std::string reason = refusal_of(*reply); !reason.empty())
     refuse("the module is no problem that can be judged", reason);
-  Result<ModuleDescription> said = try_description(*reply);
+  Result<ModuleDescription> said = try_description(*reply, problem.shapes.size());
   if (!said) refuse("the reference's program " + said.error().what, said.error().given);
   description_ = *std::move(said);
   layout_.emplace(description_, options.buffer_memory * 8);
@@ -127,12 +134,13 @@ ModuleReference::ModuleReference(const Problem& problem, const HostOptions& opti
     refuse("the module's inputs and outputs are too large",
            std::to_string(layout_->reference_bytes >> 20) + " MiB for two calls");
   ModuleJson load{{"type", "load"},
-                  {"slots", layout_->slots},
                   {"bytes", layout_->reference_bytes},
-                  {"inputs", ModuleJson::array()}};
-  for (const auto& offsets : layout_->inputs) load["inputs"].push_back({{"offsets", offsets}});
+                  {"input_bytes", layout_->input_bytes},
+                  {"shapes", ModuleJson::array()}};
+  for (const ModuleLayout::Slots& shape : layout_->shapes)
+    load["shapes"].push_back({{"slots", shape.count}, {"inputs", shape.inputs}});
   const ModuleJson loaded = ask(std::move(load), "loaded", "while it mapped memory");
-  if (const auto found = loaded.find("handles"); found != loaded.end()) handles_ = *found;
+  if (const auto found = loaded.find("handle"); found != loaded.end()) handle_ = *found;
 }
 
 ModuleReference::~ModuleReference() {
@@ -162,26 +170,33 @@ ModuleJson ModuleReference::weights(int side, const std::string& mode, std::uint
                                 {"mode", mode},
                                 {"seed", seed},
                                 {"secret", python_seed()},
-                                {"offset", layout_->state}},
+                                {"offset", 0}},
                                "weights", "while it made weights");
   const auto handles = reply.find("handles");
   return handles == reply.end() ? ModuleJson() : *handles;
 }
 
-void ModuleReference::draw(std::span<const std::uint32_t> slots, Manner manner) {
+void ModuleReference::draw(std::size_t shape, std::span<const std::uint32_t> slots, Manner manner) {
   constexpr const char* names[] = {"plain", "varied", "mixed"};
   ModuleJson message{{"type", "draw"},
                      {"seed", python_seed()},
                      {"manner", names[static_cast<std::size_t>(manner)]},
+                     {"shape", shape},
                      {"slots", ModuleJson::array()}};
   for (const std::uint32_t slot : slots) message["slots"].push_back(slot);
   (void)ask(std::move(message), "drawn", "while it drew inputs");
 }
 
-ModuleCheck ModuleReference::check(int side, std::uint32_t slot, const std::vector<TensorSpec>& outputs,
-                                   const ModuleJson& places, const ModuleJson& written) {
-  ModuleJson message{{"type", "check"},  {"side", side},       {"slot", slot},
-                     {"places", places}, {"written", written}, {"outputs", ModuleJson::array()}};
+ModuleCheck ModuleReference::check(int side, std::size_t shape, std::uint32_t slot,
+                                   const std::vector<TensorSpec>& outputs, const ModuleJson& places,
+                                   const ModuleJson& written) {
+  ModuleJson message{{"type", "check"},
+                     {"side", side},
+                     {"shape", shape},
+                     {"slot", slot},
+                     {"places", places},
+                     {"written", written},
+                     {"outputs", ModuleJson::array()}};
   for (const TensorSpec& spec : outputs) message["outputs"].push_back(spec_json(spec));
   const ModuleJson reply = ask(std::move(message), "checked", "while it checked a call");
   Result<ModuleCheck> check = try_check(reply);
@@ -297,29 +312,34 @@ std::optional<detail::Fault> CandidateServer::build(const Candidate& candidate, 
 std::optional<detail::Fault> CandidateServer::load(const ModuleJson& weight_handles) {
   const ModuleDescription& known = reference_.description();
   const ModuleLayout& layout = reference_.layout();
-  if (!known.state.empty() && !known.device_memory)
-    std::memcpy(inputs_.data() + layout.state, reference_.data() + layout.state,
-                layout.answers - layout.state);
+  if (layout.weight_bytes != 0) std::memcpy(inputs_.data(), reference_.data(), layout.weight_bytes);
   ModuleJson message{
       {"type", "load"},
-      {"slots", layout.slots},
-      {"arguments", known.arguments},
-      {"inputs", ModuleJson::array()},
+      {"shapes", ModuleJson::array()},
       {"state", ModuleJson::array()},
       {"memory",
        {{{"descriptor", inputs_descriptor}, {"bytes", layout.input_bytes}, {"writable", false}},
         {{"descriptor", outputs_descriptor}, {"bytes", layout.output_bytes}, {"writable", true}}}}};
-  for (std::size_t i = 0; i < known.inputs.size(); ++i) {
-    ModuleJson one = spec_json(known.inputs[i]);
-    const bool written = known.inputs[i].written;
-    one["memory"] = written ? 1 : 0;
-    if (known.device_memory) {
-      one["places"] = ModuleJson::array();
-      for (const ModuleJson& slot : reference_.handles()) one["places"].push_back(slot.at(i));
-    } else {
-      one["places"] = written ? layout.written[i] : layout.inputs[i];
+  if (known.device_memory) message["memory"][0]["device"] = reference_.handle();
+  for (std::size_t n = 0; n < known.shapes.size(); ++n) {
+    const ModuleShape& shape = known.shapes[n];
+    const ModuleLayout::Slots& laid = layout.shapes[n];
+    ModuleJson inputs = ModuleJson::array();
+    for (std::size_t i = 0; i < shape.inputs.size(); ++i) {
+      ModuleJson one = spec_json(shape.inputs[i]);
+      const bool apart = shape.inputs[i].written && !known.device_memory;
+      one["memory"] = apart ? 1 : 0;
+      one["places"] = apart ? laid.written[i] : laid.inputs[i];
+      inputs.push_back(std::move(one));
     }
-    message["inputs"].push_back(std::move(one));
+    ModuleJson outputs = ModuleJson::array();
+    for (const TensorSpec& spec : shape.outputs)
+      outputs.push_back({{"type", spec.type}, {"shape", spec.shape}});
+    message["shapes"].push_back({{"slots", laid.count},
+                                 {"arguments", shape.arguments},
+                                 {"inputs", std::move(inputs)},
+                                 {"outputs", std::move(outputs)},
+                                 {"result", shape.result}});
   }
   for (std::size_t i = 0; i < known.state.size(); ++i) {
     ModuleJson one = spec_json(known.state[i]);
@@ -340,20 +360,21 @@ std::optional<detail::Fault> CandidateServer::load(const ModuleJson& weight_hand
   return std::nullopt;
 }
 
-void CandidateServer::fill(std::span<const std::uint32_t> slots) {
-  const ModuleDescription& known = reference_.description();
-  if (known.device_memory) return;
-  const ModuleLayout& layout = reference_.layout();
+void CandidateServer::fill(std::size_t shape, std::span<const std::uint32_t> slots) {
+  if (reference_.description().device_memory) return;
+  const std::vector<TensorSpec>& inputs = reference_.description().shapes[shape].inputs;
+  const ModuleLayout::Slots& laid = reference_.layout().shapes[shape];
   for (const std::uint32_t slot : slots)
-    for (std::size_t i = 0; i < known.inputs.size(); ++i) {
-      std::byte* const to = known.inputs[i].written ? outputs_.data() + layout.written[i][slot]
-                                                    : inputs_.data() + layout.inputs[i][slot];
-      std::memcpy(to, reference_.data() + layout.inputs[i][slot], known.inputs[i].bytes);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      std::byte* const to =
+          inputs[i].written ? outputs_.data() + laid.written[i][slot] : inputs_.data() + laid.inputs[i][slot];
+      std::memcpy(to, reference_.data() + laid.inputs[i][slot], inputs[i].bytes);
     }
 }
 
-CandidateServer::Ran CandidateServer::run(std::span<const std::uint32_t> slots, bool layout, double& wall) {
-  ModuleJson message{{"type", "run"}, {"layout", layout}, {"slots", ModuleJson::array()}};
+CandidateServer::Ran CandidateServer::run(std::size_t shape, std::span<const std::uint32_t> slots,
+                                          bool layout, double& wall) {
+  ModuleJson message{{"type", "run"}, {"shape", shape}, {"layout", layout}, {"slots", ModuleJson::array()}};
   for (const std::uint32_t slot : slots) message["slots"].push_back(slot);
   const Reply reply = ask(std::move(message), "ran", "while it ran", wall);
   if (!reply) return reply.error();
@@ -392,22 +413,23 @@ std::optional<detail::Fault> CandidateServer::copy_out(std::uint64_t address, st
   return std::nullopt;
 }
 
-bool CandidateServer::guards_intact(std::uint32_t slot) const {
-  const ModuleLayout& layout = reference_.layout();
+bool CandidateServer::guards_intact(std::size_t shape, std::uint32_t slot) const {
+  const std::vector<TensorSpec>& inputs = reference_.description().shapes[shape].inputs;
+  const ModuleLayout::Slots& laid = reference_.layout().shapes[shape];
   const auto whole = [&](std::size_t from, std::size_t to) {
     return std::all_of(outputs_.data() + from, outputs_.data() + to,
                        [](std::byte one) { return one == module_guard_byte; });
   };
-  for (std::size_t i = 0; i < layout.written.size(); ++i) {
-    if (layout.written[i].empty()) continue;
-    const std::size_t at = layout.written[i][slot], bytes = reference_.description().inputs[i].bytes;
+  for (std::size_t i = 0; i < laid.written.size(); ++i) {
+    if (laid.written[i].empty()) continue;
+    const std::size_t at = laid.written[i][slot], bytes = inputs[i].bytes;
     if (!whole(at - module_guard, at) || !whole(at + bytes, at + aligned_module_bytes(bytes) + module_guard))
       return false;
   }
   return true;
 }
 
-std::optional<detail::Fault> CandidateServer::collect(std::uint32_t slot,
+std::optional<detail::Fault> CandidateServer::collect(std::size_t shape, std::uint32_t slot,
                                                       const std::vector<TensorSpec>& layout,
                                                       const ModuleJson& addresses, ModuleJson& places,
                                                       ModuleJson& written) {
@@ -415,16 +437,16 @@ std::optional<detail::Fault> CandidateServer::collect(std::uint32_t slot,
   written = ModuleJson::array();
   if (addresses.size() != layout.size())
     return detail::Fault{Verdict::wrong_result, "it gives another number of tensors than before"};
-  const ModuleDescription& known = reference_.description();
-  if (known.device_memory) {
+  const ModuleShape& known = reference_.description().shapes[shape];
+  if (reference_.description().device_memory) {
     places = addresses;
     for (std::size_t i = 0; i < known.inputs.size(); ++i)
       if (known.inputs[i].written) written.push_back(0);
     return std::nullopt;
   }
-  const ModuleLayout& own = reference_.layout();
-  if (!guards_intact(slot)) return detail::Fault{Verdict::cheated, "it wrote outside of its arrays"};
-  std::size_t at = own.answers;
+  const ModuleLayout::Slots& own = reference_.layout().shapes[shape];
+  if (!guards_intact(shape, slot)) return detail::Fault{Verdict::cheated, "it wrote outside of its arrays"};
+  std::size_t at = reference_.layout().answers;
   for (std::size_t i = 0; i < layout.size(); ++i) {
     const std::size_t room = aligned_module_bytes(spread_factor * known.outputs[i].bytes + spread_bytes);
     if (layout[i].bytes > room)

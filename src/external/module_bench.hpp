@@ -26,13 +26,17 @@ namespace kernelsearch::external {
 struct ModuleLayout {
   ModuleLayout(const ModuleDescription& description, std::size_t memory);
 
-  std::size_t slots = 0;
-  std::vector<std::vector<std::size_t>> inputs;   ///< of each input, of each slot
-  std::vector<std::vector<std::size_t>> written;  ///< the same in the third memory; empty: only read
-  std::size_t state = 0;                          ///< where weights begin
-  std::vector<std::size_t> weights;               ///< of each
-  std::size_t answers = 0;                        ///< where outputs of one call are put for the reference
-  std::size_t answer_bytes = 0;                   ///< that there is room for
+  /// All shapes begin at the same place: calls of one are under way at a time.
+  struct Slots {
+    std::size_t count = 0;
+    std::vector<std::vector<std::size_t>> inputs;   ///< of each input, of each slot
+    std::vector<std::vector<std::size_t>> written;  ///< the same in the third memory; empty: only read
+  };
+
+  std::vector<Slots> shapes;
+  std::vector<std::size_t> weights;  ///< of each; they come first. None where memory is a device's
+  std::size_t weight_bytes = 0;
+  std::size_t answers = 0;  ///< where outputs of one call are put for the reference
   std::size_t reference_bytes = 0, input_bytes = 0, output_bytes = 0;
 };
 
@@ -57,13 +61,14 @@ class ModuleReference {
   /// Constructs the module for one side as a candidate was, with weights that the candidate can take.
   /// Returns handles where memory is a device's.
   ModuleJson weights(int side, const std::string& mode, std::uint64_t seed);
-  /// Fills the slots.
-  void draw(std::span<const std::uint32_t> slots, Manner manner);
+  /// Fills slots of a shape.
+  void draw(std::size_t shape, std::span<const std::uint32_t> slots, Manner manner);
   /// Whether these outputs of the slot's call are right: they lie at `places`, in our memory.
-  [[nodiscard]] ModuleCheck check(int side, std::uint32_t slot, const std::vector<TensorSpec>& outputs,
-                                  const ModuleJson& places, const ModuleJson& written);
-  /// Of inputs in a device's memory, by slot.
-  [[nodiscard]] const ModuleJson& handles() const noexcept { return handles_; }
+  [[nodiscard]] ModuleCheck check(int side, std::size_t shape, std::uint32_t slot,
+                                  const std::vector<TensorSpec>& outputs, const ModuleJson& places,
+                                  const ModuleJson& written);
+  /// Of a device's memory with the inputs, laid out as ours would be.
+  [[nodiscard]] const ModuleJson& handle() const noexcept { return handle_; }
   [[nodiscard]] double spent_seconds() const noexcept { return spent_; }
 
  private:
@@ -74,7 +79,7 @@ class ModuleReference {
   std::optional<FrozenProgram> program_;
   ModuleDescription description_;
   std::optional<ModuleLayout> layout_;
-  ModuleJson handles_;
+  ModuleJson handle_;
   double spent_ = 0;
 };
 
@@ -96,15 +101,15 @@ class CandidateServer {
   [[nodiscard]] const std::string& weights() const noexcept { return weights_; }
   /// Hands on the weights that the reference has, and where inputs will be.
   [[nodiscard]] std::optional<detail::Fault> load(const ModuleJson& weight_handles);
-  /// Copies the inputs of these slots from the reference.
-  void fill(std::span<const std::uint32_t> slots);
+  /// Copies the inputs of these slots of a shape from the reference.
+  void fill(std::size_t shape, std::span<const std::uint32_t> slots);
   /// One call on each; `wall`: seconds from the moment that it was let go until it replied.
-  [[nodiscard]] Ran run(std::span<const std::uint32_t> slots, bool layout, double& wall);
+  [[nodiscard]] Ran run(std::size_t shape, std::span<const std::uint32_t> slots, bool layout, double& wall);
   /// Has it let go what it gave for earlier calls.
   [[nodiscard]] std::optional<detail::Fault> release();
   /// Copies the outputs of a call, as `layout` says they are, and inputs that it changed, to the reference;
   /// where they are then.
-  [[nodiscard]] std::optional<detail::Fault> collect(std::uint32_t slot,
+  [[nodiscard]] std::optional<detail::Fault> collect(std::size_t shape, std::uint32_t slot,
                                                      const std::vector<TensorSpec>& layout,
                                                      const ModuleJson& addresses, ModuleJson& places,
                                                      ModuleJson& written);
@@ -117,7 +122,7 @@ class CandidateServer {
   [[nodiscard]] Reply ask(ModuleJson message, const char* type, const char* during, double& wall);
   [[nodiscard]] std::optional<detail::Fault> copy_out(std::uint64_t address, std::size_t bytes,
                                                       std::byte* to);
-  [[nodiscard]] bool guards_intact(std::uint32_t slot) const;
+  [[nodiscard]] bool guards_intact(std::size_t shape, std::uint32_t slot) const;
 
   const Problem& problem_;
   const ModuleReference& reference_;

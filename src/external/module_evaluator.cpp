@@ -51,9 +51,9 @@ Problem checked_module(Problem problem) {
   if (!has_module_reference(problem))
     detail::raise<ConfigError>("the problem's reference is no Python module", problem.name,
                                "choose the evaluator of its backend");
-  if (problem.shapes.size() != 1 || !problem.arguments.empty())
-    detail::raise<ConfigError>("a module has shapes or arguments of its own", problem.name,
-                               "leave arguments empty and name one shape: the module's generator has both");
+  if (!problem.arguments.empty())
+    detail::raise<ConfigError>("a module has arguments of its own", problem.name,
+                               "leave arguments empty: the module's generator has them");
   if (problem.external->clock != ExternalClock::slope)
     detail::raise<ConfigError>("calls of a module are timed by our clock", "\"time\": \"claimed\"",
                                "remove it");
@@ -71,7 +71,10 @@ Candidate module_as_candidate(const Problem& problem, bool compiled) {
   Kernel kernel;
   const std::string& name = problem.reference.function;
   kernel.regions.device = problem.reference.source + "\n\n";
-  if (compiled)
+  if (compiled && is_function_reference(problem))
+    kernel.regions.device +=
+        "import torch as _torch\n\n\n" + problem.function + " = _torch.compile(" + name + ")\n";
+  else if (compiled)
     kernel.regions.device +=
         "import torch as _torch\n\n\n"
         "def " +
@@ -95,7 +98,11 @@ class ModuleWorker : public detail::PlainSampleTimer {
  public:
   using MaybeFault = std::optional<detail::Fault>;
 
-  ModuleWorker(ModuleBench& bench, int side) : bench_(bench), server_(bench.server(side)), side_(side) {}
+  ModuleWorker(ModuleBench& bench, int side)
+      : bench_(bench),
+        server_(bench.server(side)),
+        side_(side),
+        shapes_(bench.reference.description().shapes.size()) {}
   ~ModuleWorker() { server_.finish(); }
   ModuleWorker(const ModuleWorker&) = delete;
   ModuleWorker& operator=(const ModuleWorker&) = delete;
@@ -108,51 +115,64 @@ class ModuleWorker : public detail::PlainSampleTimer {
   }
 
   MaybeFault check() {
+    for (std::size_t shape = 0; shape < shapes_.size(); ++shape)
+      if (auto fault = check(shape)) {
+        if (shapes_.size() > 1 && fault->verdict == Verdict::wrong_result)
+          fault->reason = "shape " + bench_.problem.shapes[shape].name + ": " + fault->reason;
+        return fault;
+      }
+    return std::nullopt;
+  }
+
+  MaybeFault check(std::size_t shape) {
+    Seen& seen = shapes_[shape];
     for (int i = 0; i < calls_checked; ++i) {
-      const auto slot = static_cast<std::uint32_t>(detail::secret_seed() % slots());
-      bench_.reference.draw({&slot, 1}, i > 0 ? external::Manner::varied : external::Manner::plain);
-      server_.fill({&slot, 1});
+      const auto slot = static_cast<std::uint32_t>(detail::secret_seed() % slots(shape));
+      bench_.reference.draw(shape, {&slot, 1}, i > 0 ? external::Manner::varied : external::Manner::plain);
+      server_.fill(shape, {&slot, 1});
       double wall = 0;
-      const external::CandidateServer::Ran ran = server_.run({&slot, 1}, true, wall);
+      const external::CandidateServer::Ran ran = server_.run(shape, {&slot, 1}, true, wall);
       if (!ran) return noted(ran.error());
-      if (const std::string other = other_structure(bench_.reference.description(), *ran); !other.empty())
+      if (const std::string other = other_structure(bench_.reference.description().shapes[shape], *ran);
+          !other.empty())
         return noted(detail::Fault{Verdict::wrong_result, other});
-      layout_ = ran->layout;
-      if (auto fault = verify(slot, ran->places.front(), false)) return noted(std::move(fault));
+      seen.layout = ran->layout;
+      if (auto fault = verify(shape, slot, ran->places.front(), false)) return noted(std::move(fault));
       if (auto fault = server_.release()) return noted(std::move(fault));
-      estimate_ = std::min(estimate_, wall);
+      seen.estimate = std::min(seen.estimate, wall);
       ++checked_;
     }
     return std::nullopt;
   }
 
   /// For pairs and samples: one time of a call.
-  MaybeFault time_once(std::size_t, double& seconds) {
-    const std::size_t calls = external::calls_of_slope(estimate_, slots());
+  MaybeFault time_once(std::size_t shape, double& seconds) {
+    Seen& seen = shapes_[shape];
+    const std::size_t calls = external::calls_of_slope(seen.estimate, slots(shape));
     external::Slope slope;
-    const auto one_request = [&](std::size_t wanted, double& wall) { return timed(wanted, wall); };
+    const auto one_request = [&](std::size_t wanted, double& wall) { return timed(shape, wanted, wall); };
     if (auto fault = external::take_slope<detail::Fault>(
-            estimate_, calls, one_request, [] {}, slope))
+            seen.estimate, calls, one_request, [] {}, slope))
       return noted(std::move(fault));
     seconds = slope.seconds;
-    estimate_ = std::min({estimate_, slope.one, seconds});
-    single_.push_back(slope.one);
+    seen.estimate = std::min({seen.estimate, slope.one, seconds});
+    if (seconds > 0) seen.single_over_slope.push_back(slope.one / seconds);
     return std::nullopt;
   }
-  [[nodiscard]] double estimate(std::size_t) const { return estimate_; }
+  [[nodiscard]] double estimate(std::size_t shape) const { return shapes_[shape].estimate; }
 
   MaybeFault sample(std::size_t shape, const ShapeMeasurement& so_far, std::vector<double>& samples) {
     double seconds = 0;
     if (so_far.samples.empty()) {
       if (auto fault = time_once(shape, seconds)) return fault;  // to warm up
-      single_.clear();
-      begin_ = wall_;
+      shapes_[shape].single_over_slope.clear();
+      shapes_[shape].begin = shapes_[shape].wall;
     }
     if (auto fault = time_once(shape, seconds)) return fault;
     samples.push_back(seconds);
     return std::nullopt;
   }
-  [[nodiscard]] double elapsed(std::size_t) const { return wall_ - begin_; }
+  [[nodiscard]] double elapsed(std::size_t shape) const { return shapes_[shape].wall - shapes_[shape].begin; }
   [[nodiscard]] static std::optional<SamplingEnd> ended(std::size_t, const ShapeMeasurement&,
                                                         std::size_t rounds, std::optional<SamplingEnd> end) {
     return rounds < fewest_module_rounds ? std::nullopt : end;
@@ -166,8 +186,10 @@ class ModuleWorker : public detail::PlainSampleTimer {
     if (auto fault = sampler.run(measurement, context.incumbent, context.stop)) return fault;
     if (const double spent = server_.cpu() - cpu; cpu >= 0 && spent >= 0 && wall_ > wall)
       features.set("external.processors", spent / (wall_ - wall));
-    if (measurement.seconds > 0 && !single_.empty())
-      features.set("external.single_over_slope", median(single_) / measurement.seconds);
+    std::vector<double> single;
+    for (const Seen& seen : shapes_)
+      single.insert(single.end(), seen.single_over_slope.begin(), seen.single_over_slope.end());
+    if (!single.empty()) features.set("external.single_over_slope", median(single));
     return std::nullopt;
   }
 
@@ -204,16 +226,27 @@ class ModuleWorker : public detail::PlainSampleTimer {
   [[nodiscard]] bool failed() const noexcept { return failed_; }
 
  private:
-  [[nodiscard]] std::size_t slots() const { return bench_.reference.layout().slots; }
+  /// What is known of the calls of one shape.
+  struct Seen {
+    std::vector<TensorSpec> layout;
+    double estimate = std::numeric_limits<double>::infinity();
+    double wall = 0, begin = 0, verifying = 0;
+    std::vector<double> single_over_slope;
+  };
+
+  [[nodiscard]] std::size_t slots(std::size_t shape) const {
+    return bench_.reference.layout().shapes[shape].count;
+  }
   MaybeFault noted(MaybeFault fault) {
     failed_ = failed_ || fault.has_value();
     return fault;
   }
 
-  MaybeFault verify(std::uint32_t slot, const ModuleJson& addresses, bool in_request) {
+  MaybeFault verify(std::size_t shape, std::uint32_t slot, const ModuleJson& addresses, bool in_request) {
     ModuleJson places, written;
-    if (auto fault = server_.collect(slot, layout_, addresses, places, written)) return fault;
-    const ModuleCheck check = bench_.reference.check(side_, slot, layout_, places, written);
+    const std::vector<TensorSpec>& layout = shapes_[shape].layout;
+    if (auto fault = server_.collect(shape, slot, layout, addresses, places, written)) return fault;
+    const ModuleCheck check = bench_.reference.check(side_, shape, slot, layout, places, written);
     error_ = std::max(error_, check.error);
     strict_error_ = std::max(strict_error_, check.strict_error);
     if (check.ok) return std::nullopt;
@@ -225,25 +258,27 @@ class ModuleWorker : public detail::PlainSampleTimer {
                          check.right_share};
   }
 
-  MaybeFault timed(std::size_t calls, double& wall) {
-    std::vector<std::uint32_t> order(slots());
+  MaybeFault timed(std::size_t shape, std::size_t calls, double& wall) {
+    Seen& seen = shapes_[shape];
+    std::vector<std::uint32_t> order(slots(shape));
     std::iota(order.begin(), order.end(), std::uint32_t{0});
     Rng rng(detail::secret_seed());
     rng.shuffle(order);
     order.resize(calls);
-    bench_.reference.draw(order, external::Manner::mixed);
-    server_.fill(order);
-    const external::CandidateServer::Ran ran = server_.run(order, false, wall);
+    bench_.reference.draw(shape, order, external::Manner::mixed);
+    server_.fill(shape, order);
+    const external::CandidateServer::Ran ran = server_.run(shape, order, false, wall);
     if (!ran) return ran.error();
     wall_ += wall;
+    seen.wall += wall;
     timed_ += calls;
-    const bool all = verifying_ < seconds_verifying;
+    const bool all = seen.verifying < seconds_verifying;
     const std::size_t known = rng.below(calls);
     const double before = bench_.reference.spent_seconds();
     for (std::size_t i = 0; i < calls; ++i) {
       if (!all && i != known) continue;
       ++verified_;
-      if (auto fault = verify(order[i], ran->places[i], calls > 1)) {
+      if (auto fault = verify(shape, order[i], ran->places[i], calls > 1)) {
         const bool again = std::count(ran->places.begin(), ran->places.end(), ran->places[i]) > 1;
         if (again && fault->verdict == Verdict::wrong_result)
           fault->reason +=
@@ -251,18 +286,16 @@ class ModuleWorker : public detail::PlainSampleTimer {
         return fault;
       }
     }
-    verifying_ += bench_.reference.spent_seconds() - before;
+    seen.verifying += bench_.reference.spent_seconds() - before;
     return server_.release();
   }
 
   ModuleBench& bench_;
   external::CandidateServer& server_;
   int side_;
-  std::vector<TensorSpec> layout_;
-  double estimate_ = std::numeric_limits<double>::infinity();
-  double wall_ = 0, begin_ = 0, verifying_ = 0, error_ = 0, strict_error_ = 0;
+  std::vector<Seen> shapes_;
+  double wall_ = 0, error_ = 0, strict_error_ = 0;
   std::size_t checked_ = 0, timed_ = 0, verified_ = 0;
-  std::vector<double> single_;
   bool failed_ = false;
 };
 

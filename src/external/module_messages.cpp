@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "module_messages.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -103,6 +104,30 @@ std::string shape_text(const TensorSpec& spec) {
   return text + "]";
 }
 
+bool all_known(const std::vector<TensorSpec>& specs) {
+  return std::all_of(specs.begin(), specs.end(),
+                     [](const TensorSpec& spec) { return spec.element_bytes != 0; });
+}
+
+Result<ModuleShape> shape_of(const ModuleJson& json) {
+  ModuleShape shape;
+  if (!json.is_object()) return unreadable("describes a shape that is no object", json);
+  for (const auto& [key, into] :
+       {std::pair("arguments", &shape.arguments), std::pair("result", &shape.result)}) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_object())
+      return unreadable(std::string("describes no \"") + key + '"', json);
+    *into = *found;
+  }
+  auto inputs = tensors_of(json, "inputs", true), outputs = tensors_of(json, "outputs", false);
+  if (!inputs || !outputs) return unreadable("describes no tensors", json);
+  if (!all_known(*inputs) || !all_known(*outputs))
+    return unreadable("describes a tensor of a type that is not known", json);
+  shape.inputs = *std::move(inputs);
+  shape.outputs = *std::move(outputs);
+  return shape;
+}
+
 }  // namespace
 
 std::size_t aligned_module_bytes(std::size_t bytes) noexcept {
@@ -132,7 +157,7 @@ std::string refusal_of(const ModuleJson& reply) {
   return module_text(reply, "reason").value_or("it gave no reason");
 }
 
-Result<ModuleDescription> try_description(const ModuleJson& reply) {
+Result<ModuleDescription> try_description(const ModuleJson& reply, std::size_t shapes) {
   ModuleDescription said;
   const auto protocol = reply.find("protocol");
   if (protocol == reply.end() || !protocol->is_number_unsigned() ||
@@ -146,22 +171,21 @@ Result<ModuleDescription> try_description(const ModuleJson& reply) {
       return unreadable(std::string("describes itself without \"") + key + '"', reply);
     *into = shown_module(*text);
   }
-  for (const auto& [key, into] : {std::pair("init", &said.init), std::pair("arguments", &said.arguments),
-                                  std::pair("result", &said.result)}) {
-    const auto found = reply.find(key);
-    if (found == reply.end() || !found->is_object())
-      return unreadable(std::string("describes no \"") + key + '"', reply);
-    *into = *found;
-  }
-  auto inputs = tensors_of(reply, "inputs", true), outputs = tensors_of(reply, "outputs", false),
-       state = tensors_of(reply, "state", true);
-  if (!inputs || !outputs || !state) return unreadable("describes no tensors", reply);
-  for (const auto* specs : {&*inputs, &*outputs, &*state})
-    for (const TensorSpec& spec : *specs)
-      if (spec.element_bytes == 0) return unreadable("describes a tensor of a type that is not known", reply);
-  said.inputs = *std::move(inputs);
-  said.outputs = *std::move(outputs);
+  const auto init = reply.find("init");
+  if (init == reply.end() || !init->is_object()) return unreadable("describes no \"init\"", reply);
+  said.init = *init;
+  auto state = tensors_of(reply, "state", true);
+  if (!state) return unreadable("describes no tensors", reply);
+  if (!all_known(*state)) return unreadable("describes a tensor of a type that is not known", reply);
   said.state = *std::move(state);
+  const auto described = reply.find("shapes");
+  if (described == reply.end() || !described->is_array() || described->size() != shapes)
+    return unreadable("does not describe the problem's " + std::to_string(shapes) + " shapes", reply);
+  for (const ModuleJson& one : *described) {
+    Result<ModuleShape> shape = shape_of(one);
+    if (!shape) return shape.error();
+    said.shapes.push_back(*std::move(shape));
+  }
   said.device_memory = module_text(reply, "memory").value_or("shared") == "device";
   said.facts = module_texts(reply, "facts");
   said.notes = module_texts(reply, "notes");
@@ -214,7 +238,7 @@ Result<ModuleRan> try_ran(const ModuleJson& reply, std::size_t calls, bool layou
   return ran;
 }
 
-std::string other_structure(const ModuleDescription& description, const ModuleRan& ran) {
+std::string other_structure(const ModuleShape& description, const ModuleRan& ran) {
   if (ran.layout.size() != description.outputs.size())
     return "it gives " + std::to_string(ran.layout.size()) + " tensors, the reference " +
            std::to_string(description.outputs.size());
@@ -236,12 +260,20 @@ ModuleJson describe_module(const Problem& problem, std::uint64_t seed) {
     const Tolerance tolerance = problem.tolerance_of(type);
     tolerances[std::string(to_string(type))] = {tolerance.absolute, tolerance.relative};
   }
+  ModuleJson shapes = ModuleJson::array();
+  for (const Shape& shape : problem.shapes) {
+    ModuleJson variables = ModuleJson::object();
+    for (const NamedValue& variable : shape.variables)
+      std::visit([&](const auto& value) { variables[variable.first] = value; }, variable.second);
+    shapes.push_back({{"name", shape.name}, {"variables", std::move(variables)}});
+  }
   return {{"type", "describe"},
           {"protocol", module_protocol_version},
           {"kernelsearch", KERNELSEARCH_VERSION},
           {"module", problem.reference.source},
           {"class", problem.reference.function},
           {"flags", problem.reference.flags},
+          {"shapes", std::move(shapes)},
           {"tolerances", std::move(tolerances)},
           {"threads", problem.threads},
           {"seed", seed}};

@@ -29,17 +29,21 @@
 ///
 ///   to the reference             it answers
 ///   describe  module, class      described  what a call takes and gives: ModuleDescription
-///   load      slots, offsets     loaded
+///   load      shapes, offsets    loaded
 ///   weights   side, mode, seeds  weights    the state is in memory, where its names or their order say which
-///   draw      slots, seed        drawn      the inputs of these slots are in memory
-///   check     slot, places       checked    whether outputs, copied into its memory, are right
+///   draw      shape, slots, seed drawn      the inputs of these slots are in memory
+///   check     shape, slot        checked    whether outputs, copied into its memory, are right
 ///
 ///   to the candidates            it answers
 ///   build     source, seed       built      loaded and constructed; `weights`: names, order, seed or none
-///   load      slots, offsets     loaded     mapped, and the weights taken
-///   run       slots              ran        one call on each; `places`: where its outputs lie in its memory
+///   load      shapes, offsets    loaded     mapped, and the weights taken
+///   run       shape, slots       ran        one call on each; `places`: where its outputs lie in its memory
 ///   release                      released   outputs are let go
 ///   (its end)                    ended      with the reason; sent by the server
+///
+/// The shapes of the problem are told in `describe`, by name and variables, and described in that order. A
+/// slot is where one call of a shape has its inputs; shapes share the memory, as calls of one shape alone are
+/// under way at a time.
 ///
 /// Time runs from the moment that `run` is let go until `ran` is there; outputs are read from outside of the
 /// stopped process, so nothing is copied within it.
@@ -47,7 +51,7 @@ namespace kernelsearch::external {
 
 using ModuleJson = nlohmann::json;
 
-inline constexpr std::uint64_t module_protocol_version = 1;
+inline constexpr std::uint64_t module_protocol_version = 2;
 /// The bytes of one reply, at most.
 inline constexpr std::size_t longest_module_reply = std::size_t{4} << 20;
 /// Where an array begins in memory.
@@ -64,12 +68,19 @@ struct TensorSpec {
   ModuleJson json;        ///< as it was told
 };
 
+/// What a call takes and gives for one shape of the problem.
+struct ModuleShape {
+  ModuleJson arguments, result;  ///< structures of the call's arguments and outputs
+  std::vector<TensorSpec> inputs, outputs;
+};
+
 /// What a reference says of its module.
 struct ModuleDescription {
-  std::string name, version, device;   ///< torch, its version, what it computes on
-  bool device_memory = false;          ///< tensors are on a device, and handed on by handles
-  ModuleJson init, arguments, result;  ///< structures of the constructor's arguments, the call's, its outputs
-  std::vector<TensorSpec> inputs, outputs, state;
+  std::string name, version, device;  ///< torch, its version, what it computes on
+  bool device_memory = false;         ///< tensors are on a device, and handed on by handles
+  ModuleJson init;                    ///< structure of the constructor's arguments
+  std::vector<ModuleShape> shapes;    ///< in the problem's order
+  std::vector<TensorSpec> state;
   std::string precision;  ///< `f64`, or `native` where the module cannot be computed in f64
   std::vector<std::string> facts, notes, trivial;
   bool compiles = false;  ///< torch.compile is there
@@ -93,12 +104,13 @@ struct ModuleRan {
 /// A reply that is no JSON object of that type and id, or of which parts are missing or absurd, is a Fault.
 [[nodiscard]] Result<ModuleJson> try_module_reply(std::string_view line, std::string_view type,
                                                   std::string_view id);
-[[nodiscard]] Result<ModuleDescription> try_description(const ModuleJson& reply);
+/// `shapes`: how many the problem has.
+[[nodiscard]] Result<ModuleDescription> try_description(const ModuleJson& reply, std::size_t shapes);
 [[nodiscard]] Result<ModuleCheck> try_check(const ModuleJson& reply);
 /// `layout`: it was asked for.
 [[nodiscard]] Result<ModuleRan> try_ran(const ModuleJson& reply, std::size_t calls, bool layout);
 /// Why a candidate's structure of outputs is not the reference's; empty where it is.
-[[nodiscard]] std::string other_structure(const ModuleDescription& description, const ModuleRan& ran);
+[[nodiscard]] std::string other_structure(const ModuleShape& shape, const ModuleRan& ran);
 /// Its reason where a reply refuses; empty where it does not.
 [[nodiscard]] std::string refusal_of(const ModuleJson& reply);
 

@@ -3,9 +3,11 @@
 #include "kernelsearch/problem/module_problem.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
 #include <set>
@@ -14,6 +16,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/file_word.hpp"
+#include "kernelsearch/problem/python_tasks.hpp"
 #include "modules_program.hpp"
 
 namespace kernelsearch {
@@ -29,10 +32,6 @@ constexpr const char* write_a_module =
 constexpr double module_answer_seconds = 300;
 constexpr std::size_t largest_module = std::size_t{4} << 20;
 
-bool has_line(const std::string& text, const char* pattern) {
-  return std::regex_search(text, std::regex(pattern, std::regex::ECMAScript | std::regex::multiline));
-}
-
 /// What follows `# kernelsearch: NAME` in a line of its own.
 std::optional<std::string> marked(const std::string& text, const std::string& name) {
   const std::regex line("^#[ \\t]*kernelsearch:[ \\t]*" + name + "[ \\t]+([A-Za-z0-9]+)[ \\t\\r]*$",
@@ -46,18 +45,17 @@ std::optional<std::string> marked(const std::string& text, const std::string& na
   const auto refuse = [&](const std::string& what, const std::string& todo) {
     detail::raise<ConfigError>(what, name, todo);
   };
-  const bool model = has_line(text, "^class[ \\t]+Model\\b");
-  if (model && has_line(text, "^def[ \\t]+get_inputs\\b") == false)
+  const bool model = detail::defines(text, "class", "Model");
+  if (model && detail::defines(text, "def", "get_inputs") == false)
     refuse("a module without its inputs", "add `def get_inputs()`, which gives forward's arguments");
-  if (has_line(text, "^class[ \\t]+ModelNew\\b"))
+  if (detail::defines(text, "class", "ModelNew"))
     refuse("an answer to a problem, without the problem",
            "name the file with `class Model`; an answer is what a system or `kernelsearch mcp` hands in");
   if (text.find("@triton.jit") != std::string::npos)
     refuse("a Triton kernel, and nothing says what is right for it",
            std::string("say it in PyTorch: ") + write_a_module);
-  if (has_line(text, "^def[ \\t]+ref_kernel\\b"))
-    refuse("a reference of a GPU MODE task, which is not read",
-           std::string("put it into a module: ") + write_a_module);
+  if (detail::defines(text, "def", "ref_kernel"))
+    refuse("a reference of a GPU MODE task", "name its folder, which has task.yml");
   detail::raise<ConfigError>("a file of Python that is no problem", name, write_a_module);
 }
 
@@ -115,6 +113,10 @@ bool has_module_reference(const Problem& problem) noexcept {
   return problem.backend == Backend::external && problem.external && problem.reference.compiler == "python";
 }
 
+bool is_function_reference(const Problem& problem) {
+  return detail::defines(problem.reference.source, "def", problem.reference.function);
+}
+
 bool is_module_file(const fs::path& path) {
   const std::string extension = path.extension().string();
   std::error_code error;
@@ -151,27 +153,25 @@ fs::path find_torch_python() {
 
 Problem module_problem(std::string_view given, const std::string& name, const fs::path& python) {
   const std::string text(given);
-  if (!has_line(text, "^class[ \\t]+Model\\b") || !has_line(text, "^def[ \\t]+get_inputs\\b"))
+  if (!detail::defines(text, "class", "Model") || !detail::defines(text, "def", "get_inputs"))
     refuse_text(name, text);
   Problem problem;
   problem.name = file_word(fs::path(name).stem().string());
   problem.description =
       "A PyTorch module: `class Model` says what is right; what is sought is `class ModelNew`, with the same "
       "constructor, parameters and forward, that gives the same and is faster.";
-  problem.backend = Backend::external;
   problem.function = "ModelNew";
   problem.kernel.regions.device = std::regex_replace(text, std::regex("\\bModel\\b"), "ModelNew");
   problem.names.device = "model_new.py";
   problem.names.reference = "model.py";
   problem.reference.source = text;
   problem.reference.function = "Model";
-  problem.reference.compiler = "python";
-  problem.reference.flags.clear();
   Shape shape;
   shape.name = "module";
   problem.shapes.push_back(std::move(shape));
   // KernelBench's bounds, where ours differ.
   problem.tolerances.emplace_back(ElementType::bf16, Tolerance{1e-2, 1e-2});
+  detail::add_modules_program(problem, python);
   if (const auto strict = marked(text, "tolerances")) {
     if (*strict != "strict" && *strict != "kernelbench")
       detail::raise<ConfigError>("tolerances that are not known", name + ": " + *strict,
@@ -183,16 +183,83 @@ Problem module_problem(std::string_view given, const std::string& name, const fs
     if (problem.threads < 1 || problem.threads > 4096)
       detail::raise<ConfigError>("no number of threads", name + ": " + *threads, "write one from 1 to 4096");
   }
+  return problem;
+}
+
+std::string detail::python_literal(const nlohmann::ordered_json& json, int indent) {
+  const std::string inner(static_cast<std::size_t>(indent) + 4, ' '),
+      outer(static_cast<std::size_t>(indent), ' ');
+  if (json.is_null()) return "None";
+  if (json.is_boolean()) return json.get<bool>() ? "True" : "False";
+  if (!json.is_structured()) return json.dump(-1, ' ', true);
+  if (json.empty()) return json.is_array() ? "[]" : "{}";
+  // A line for what fits into one.
+  const bool flat = json.dump().size() <= 100;
+  std::string text(json.is_array() ? "[" : "{");
+  bool first = true;
+  for (auto at = json.begin(); at != json.end(); ++at) {
+    text += flat ? (first ? "" : ", ") : "\n" + inner;
+    if (json.is_object()) text += nlohmann::ordered_json(at.key()).dump(-1, ' ', true) + ": ";
+    text += python_literal(*at, indent + 4) + (flat ? "" : ",");
+    first = false;
+  }
+  return text + (flat ? "" : "\n" + outer) + (json.is_array() ? "]" : "}");
+}
+
+std::string detail::defined_name(std::string_view line, std::string_view keyword) {
+  if (!line.starts_with(keyword)) return {};
+  const std::size_t begin = line.find_first_not_of(" \t", keyword.size());
+  if (begin == keyword.size() || begin == std::string_view::npos) return {};
+  const auto in_name = [](char one) {
+    return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') || (one >= '0' && one <= '9') ||
+           one == '_';
+  };
+  const auto end = std::find_if_not(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), in_name);
+  return {line.begin() + static_cast<std::ptrdiff_t>(begin), end};
+}
+
+bool detail::defines(std::string_view text, std::string_view keyword, std::string_view name) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (defined_name(text.substr(begin, end - begin), keyword) == name) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+std::string detail::whole_text_of(const fs::path& file, const fs::path& within) {
+  std::error_code error;
+  if (!within.empty()) {
+    const fs::path inside =
+        fs::weakly_canonical(file, error).lexically_relative(fs::weakly_canonical(within, error));
+    if (error || inside.empty() || *inside.begin() == "..")
+      raise<ConfigError>("a link out of the task's folder", file.string(), "put the file there");
+  }
+  if (!fs::is_regular_file(file, error))
+    raise<ConfigError>("no such file", file.string(), "see docs/tasks.md for what a task needs");
+  if (fs::file_size(file, error) > largest_module || error)
+    raise<ConfigError>("a file over 4 MiB", file.string(), "name a smaller one");
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) raise<ConfigError>("the file cannot be read", file.string(), "check its permissions");
+  if (text.find('\0') != std::string::npos)
+    raise<ConfigError>("a file with a NUL in it", file.string(), "name a text");
+  return text;
+}
+
+void detail::add_modules_program(Problem& problem, const fs::path& python) {
+  problem.backend = Backend::external;
+  problem.reference.compiler = "python";
+  problem.reference.flags.clear();
   ExternalProgram program;
   program.command = {python.string(), "${FILES}/kernelsearch_modules.py"};
-  program.files = {{"kernelsearch_modules.py", std::string(detail::modules_program())}};
+  program.files = {{"kernelsearch_modules.py", std::string(modules_program())}};
   program.identity = {{python.string(), "-c", "import torch; print('torch', torch.__version__)"}};
   program.readable = folders_of(python);
   std::error_code error;
   program.devices = fs::exists("/dev/nvidiactl", error);
   program.answer_seconds = module_answer_seconds;
   problem.external = std::move(program);
-  return problem;
 }
 
 Problem read_module_problem(const fs::path& file) {
@@ -204,12 +271,13 @@ Problem read_module_problem(const fs::path& file) {
     detail::raise<ConfigError>("a file of device code, and nothing says what is right for it", file.string(),
                                "make a problem of it: `kernelsearch new NAME` writes a problem.json to edit "
                                "(docs/gpu.md); or write a PyTorch module that it replaces (docs/torch.md)");
-  if (fs::file_size(file, error) > largest_module || error)
-    detail::raise<ConfigError>("a module over 4 MiB", file.string(), write_a_module);
-  std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) detail::raise<ConfigError>("the file cannot be read", file.string(), "check its permissions");
-  if (!has_line(text, "^class[ \\t]+Model\\b") || !has_line(text, "^def[ \\t]+get_inputs\\b"))
+  const std::string text = detail::whole_text_of(file);
+  if (is_triton_bench(text)) {
+    Problem problem = triton_bench_problem(text, file.filename().string(), find_torch_python());
+    problem.folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
+    return problem;
+  }
+  if (!detail::defines(text, "class", "Model") || !detail::defines(text, "def", "get_inputs"))
     refuse_text(file.string(), text);
   Problem problem = module_problem(text, file.filename().string(), find_torch_python());
   problem.folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();

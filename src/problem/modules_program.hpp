@@ -2,11 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
+
+#include "kernelsearch/problem/problem.hpp"
 
 namespace kernelsearch::detail {
 
 /// The text of python/kernelsearch/modules.py, which is compiled in.
 [[nodiscard]] std::string_view modules_program() noexcept;
+
+/// A JSON value as a literal of Python.
+[[nodiscard]] std::string python_literal(const nlohmann::ordered_json& json, int indent);
+
+/// The name that a line of Python defines with `keyword`, `def` or `class`, in its first column; else empty.
+[[nodiscard]] std::string defined_name(std::string_view line, std::string_view keyword);
+
+/// Whether a line of the text does so with that name. No regular expression: those of the library take a
+/// stack's frame for each character, and texts of others are long.
+[[nodiscard]] bool defines(std::string_view text, std::string_view keyword, std::string_view name);
+
+/// The text of a file of at most 4 MiB without NUL; a ConfigError where it cannot be read.
+/// `within`: a link out of that folder is refused, unless empty.
+[[nodiscard]] std::string whole_text_of(const std::filesystem::path& file,
+                                        const std::filesystem::path& within = {});
+
+/// Makes it a problem of this program, run by an interpreter that has PyTorch: its backend, and that what is
+/// right is said in Python.
+void add_modules_program(Problem& problem, const std::filesystem::path& python);
 
 }  // namespace kernelsearch::detail

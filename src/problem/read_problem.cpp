@@ -8,7 +8,9 @@
 #include <system_error>
 
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
+#include "kernelsearch/problem/python_tasks.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "problem_parts.hpp"
 
@@ -537,6 +539,11 @@ Problem read_problem(const std::filesystem::path& folder_or_file) {
   const bool is_folder = fs::is_directory(folder_or_file, error);
   if (!is_folder && is_module_file(folder_or_file)) return read_module_problem(folder_or_file);
   const fs::path path = is_folder ? folder_or_file / "problem.json" : folder_or_file;
+  if (is_folder && !fs::is_regular_file(path, error) && is_gpu_mode_folder(folder_or_file))
+    return read_gpu_mode_problem(folder_or_file);
+  if (!is_folder || !fs::is_regular_file(path, error))
+    if (const fs::path definition = find_definition(folder_or_file); !definition.empty())
+      return read_definition_problem(definition);
   if (!fs::is_regular_file(path, error) && fs::is_regular_file(folder_or_file / "make_problem.json", error))
     detail::raise<ConfigError>("this folder's problem is yet to be made", folder_or_file.string(),
                                "make it with `kernelsearch convert FOLDER OUT`, or in C++ by make_problem(), "

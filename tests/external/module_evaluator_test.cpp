@@ -20,7 +20,8 @@ using namespace kernelsearch;
 namespace {
 
 /// y = w x whose reference is scripted_module.py, which needs no PyTorch.
-Problem scripted_module(const std::filesystem::path& folder, const std::string& module = "y = w x") {
+Problem scripted_module(const std::filesystem::path& folder, const std::string& module = "y = w x",
+                        const std::string& shapes = R"([{"name": "module"}])") {
   namespace fs = std::filesystem;
   fs::copy_file(support::test_data() / "external" / "evaluators" / "scripted_module.py",
                 folder / "scripted_module.py", fs::copy_options::overwrite_existing);
@@ -28,7 +29,8 @@ Problem scripted_module(const std::filesystem::path& folder, const std::string& 
   std::ofstream(folder / "model_new.py") << "honest\n";
   std::ofstream(folder / "problem.json")
       << R"({"schema": 1, "name": "scaled", "backend": "external", "function": "ModelNew",
-  "kernel": {"device": "model_new.py"}, "arguments": [], "shapes": [{"name": "module"}],
+  "kernel": {"device": "model_new.py"}, "arguments": [], "shapes": )"
+      << shapes << R"(,
   "reference": {"python": "model.py", "function": "Model"},
   "external": {"command": ["python3", "${FILES}/scripted_module.py"], "files": ["scripted_module.py"],
                "answer_seconds": 3}})";
@@ -48,10 +50,12 @@ Candidate module_answer(const std::string& text) {
   return {std::make_shared<const Kernel>(std::move(kernel)), {}};
 }
 
-std::string refused_module(const std::string& module) {
+constexpr const char* two_shapes = R"([{"name": "plain", "added": 0}, {"name": "more", "added": 1}])";
+
+std::string refused_module(const std::string& module, const std::string& shapes = two_shapes) {
   const TemporaryFolder folder;
   try {
-    const ModuleEvaluator evaluator(scripted_module(folder.path(), module), quick_module());
+    const ModuleEvaluator evaluator(scripted_module(folder.path(), module, shapes), quick_module());
     return "";
   } catch (const ConfigError& error) {
     return error.what();
@@ -129,6 +133,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("ModuleEvaluator: an answer is checked and timed on every shape") {
+  NEEDS_SYSTEM_PYTHON
+  const TemporaryFolder folder;
+  ModuleEvaluator evaluator(scripted_module(folder.path(), "y = w x + added", two_shapes), quick_module());
+  const Evaluation right = evaluator.evaluate(module_answer("adds"), {});
+  CHECK(right.reason == "");
+  CHECK(right.verdict == Verdict::ok);
+  CHECK(right.features.find("checked_calls") == 8.0);
+  REQUIRE(right.measurement.shapes.size() == 2);
+  CHECK(right.measurement.shapes[0].shape == "plain");
+  CHECK(right.measurement.shapes[1].shape == "more");
+  for (const ShapeMeasurement& shape : right.measurement.shapes) CHECK(shape.samples.size() >= 5);
+  const Evaluation wrong = evaluator.evaluate(module_answer("honest"), {});
+  CHECK(to_string(wrong.verdict) == to_string(Verdict::wrong_result));
+  check_has(wrong.reason, "shape more: element 0 is wrong");
+}
+
 TEST_CASE("ModuleEvaluator: pairs of two answers, each in a process of its own") {
   NEEDS_SYSTEM_PYTHON
   const TemporaryFolder folder;
@@ -143,4 +164,5 @@ TEST_CASE("ModuleEvaluator: a module that is declined, and another protocol, are
   NEEDS_SYSTEM_PYTHON
   check_has(refused_module("declined"), "it drops out elements at random");
   check_has(refused_module("old"), "speaks another protocol");
+  check_has(refused_module("one"), "does not describe the problem's 2 shapes");
 }

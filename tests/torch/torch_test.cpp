@@ -19,9 +19,11 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/external/module_evaluator.hpp"
+#include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "support/check_has.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/thorough.hpp"
 
 namespace fs = std::filesystem;
@@ -76,6 +78,43 @@ Candidate answer(std::string text) {
   Kernel kernel;
   kernel.regions.device = std::move(text);
   return {std::make_shared<const Kernel>(std::move(kernel)), {}};
+}
+
+/// A definition of x and y with one workload, and what of it is changed.
+struct SmallDefinition {
+  std::string axes = R"({"n": {"type": "var"}})", shape = R"(["n"])", dtype = "float32";
+  std::string run = "return x * 2", input = R"({"type": "random"})", tolerance = "{}", more;
+};
+
+fs::path written(const fs::path& folder, const SmallDefinition& of) {
+  std::ofstream(folder / "definition.json")
+      << R"({"name": "small", "axes": )" << of.axes << R"(, "inputs": {"x": {"shape": )" << of.shape
+      << R"(, "dtype": ")" << of.dtype << R"("}}, "outputs": {"y": {"shape": )" << of.shape
+      << R"(, "dtype": ")" << of.dtype << R"("}}, )" << of.more
+      << R"("reference": "import torch\n\n\ndef make(axes, device):\n    return {'x': torch.rand(axes['n']) + 4}\n\n\n)"
+      << R"(def run(x):\n    )" << of.run << R"("})";
+  std::ofstream(folder / "workload.jsonl") << R"({"axes": {"n": 6}, "inputs": {"x": )" << of.input
+                                           << R"(}, "tolerance": )" << of.tolerance << "}\n";
+  return folder;
+}
+
+/// What is said where it cannot be judged; empty where it can.
+std::string declined(const SmallDefinition& of, const std::string& tensors = {}) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "x.safetensors", std::ios::binary) << tensors;
+  try {
+    const ModuleEvaluator evaluator(read_problem(written(folder.path(), of)), quick());
+    return {};
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
+/// A file of that header and that many bytes.
+std::string tensors(const std::string& header, std::size_t bytes) {
+  std::string text;
+  for (int i = 0; i < 8; ++i) text += static_cast<char>(header.size() >> (8 * i) & 255);
+  return text + header + std::string(bytes, '\1');
 }
 
 /// Judges one in `of` of the folder's files, or all of them where that is asked for.
@@ -159,6 +198,181 @@ TEST_CASE("modules: the module itself is measured beside an answer") {
   REQUIRE(evaluation.measurement.speedup);
   CHECK(evaluation.measurement.speedup->pairs == 2);
   check_has(evaluation.provenance, "torch.compile");
+}
+
+TEST_CASE("definitions: the reference answers itself, and a solution that writes its outputs") {
+  const fs::path folder = tree / "examples" / "torch" / "definition";
+  ModuleEvaluator evaluator(read_problem(folder), quick());
+  const Evaluation itself = evaluator.evaluate(evaluator.problem().default_candidate(), {});
+  CHECK(itself.reason == "");
+  CHECK(itself.verdict == Verdict::ok);
+  CHECK(*itself.features.find("checked_calls") == 8);
+  CHECK(itself.measurement.shapes.size() == 2);
+  const std::string solution = read_definition_problem(folder / "solution.json").kernel.regions.device;
+  const Evaluation passed = evaluator.evaluate(answer(solution), {});
+  CHECK(passed.reason == "");
+  CHECK(passed.verdict == Verdict::ok);
+  struct Wrong {
+    const char* text;
+    const char* reason;
+  };
+  for (const Wrong& one :
+       {Wrong{"def run(xg, weight, epsilon, y):\n    pass\n", "shape rows=8: the output at [0, 0]"},
+        Wrong{"def run(xg, weight, epsilon):\n    return xg\n",
+              "output 0 is f32[8, 512], expected f32[8, 256]"},
+        Wrong{"import torch\n\n\ndef run(xg, weight, epsilon):\n    x, g = xg.chunk(2, dim=-1)\n    return "
+              "torch.nn.functional.silu(g) * (x / x.pow(2).mean(dim=-1, keepdim=True).add(epsilon).sqrt())\n",
+              "shape rows=8: the output at "}}) {
+    const Evaluation evaluation = evaluator.evaluate(answer(one.text), {});
+    CHECK(to_string(evaluation.verdict) == to_string(Verdict::wrong_result));
+    check_has(evaluation.reason, one.reason);
+  }
+}
+
+TEST_CASE(
+    "definitions: a share of the elements may be off, none by more than the cap, and none is no number") {
+  const auto judged = [](const std::string& tolerance, const std::string& text) {
+    const TemporaryFolder folder;
+    SmallDefinition of;
+    of.tolerance = tolerance;
+    ModuleEvaluator evaluator(read_problem(written(folder.path(), of)), quick());
+    return evaluator.evaluate(
+        answer("import torch\n\n\ndef run(x):\n    y = x * 2\n" + text + "    return y\n"), {});
+  };
+  const std::string one_off = "    y[2] += 0.5\n";
+  CHECK(judged(R"({"required_matched_ratio": 0.8})", one_off).verdict == Verdict::ok);
+  CHECK(judged(R"({"required_matched_ratio": 0.8, "max_error_cap": 0.6})", one_off).verdict == Verdict::ok);
+  CHECK(judged(R"({"required_matched_ratio": 0.9})", one_off).verdict == Verdict::wrong_result);
+  CHECK(judged(R"({"required_matched_ratio": 0.8, "max_error_cap": 0.4})", one_off).verdict ==
+        Verdict::wrong_result);
+  CHECK(judged(R"({"max_atol": 0.6})", one_off).verdict == Verdict::ok);
+  CHECK(judged(R"({"required_matched_ratio": 0.8})", "    y[2] = float('nan')\n").verdict ==
+        Verdict::wrong_result);
+}
+
+TEST_CASE("definitions: inputs of a file and of a function, and infinities that the tolerance allows") {
+  SmallDefinition of;
+  of.input = R"({"type": "safetensors", "path": "x.safetensors", "tensor_key": "a"})";
+  const std::string header = R"({"a": {"dtype": "F32", "shape": [6], "data_offsets": [0, 24]})";
+  CHECK(declined(of, tensors(header + "}", 24)) == "");
+  check_has(declined(of, tensors(header + "}", 20)), "`a` lies outside of it");
+  check_has(
+      declined(of,
+               tensors(header + R"(, "b": {"dtype": "F32", "shape": [1], "data_offsets": [20, 24]}})", 24)),
+      "`a` and `b` overlap");
+  check_has(declined(of, tensors(R"({"a": {"dtype": "F32", "shape": [6], "data_offsets": [0, 20]}})", 24)),
+            "`a` has 20 bytes, its type and shape need 24");
+  check_has(declined(of, tensors(R"({"b": {"dtype": "F32", "shape": [6], "data_offsets": [0, 24]}})", 24)),
+            "has no tensor `a`; it has b");
+  check_has(declined(of, tensors(R"({"a": {"dtype": "F64", "shape": [6], "data_offsets": [0, 48]}})", 48)),
+            "`x` is torch.float64 [6], the definition says float32 [6]");
+  check_has(declined(of, "short"), "it is shorter than its header");
+  check_has(declined(of, std::string(16, '\x7f')), "its header would take");
+  check_has(declined(of, tensors("[1]", 0)), "its header is no object");
+  of.input = R"({"type": "custom"})";
+  of.more = R"("custom_inputs_entrypoint": "make", )";
+  CHECK(declined(of) == "");
+  of.run = "return x.where(x > 9, -torch.inf)";
+  check_has(declined(of), "gives infinities or NaN, which the workload's tolerance does not allow");
+  of.tolerance = R"({"allow_negative_inf": true})";
+  CHECK(declined(of) == "");
+}
+
+TEST_CASE("definitions: axes that are expressions, constraints, and what a reference gives") {
+  SmallDefinition of;
+  const auto axis = [&](const std::string& expression) {
+    SmallDefinition one;
+    one.axes = R"({"n": {"type": "var"}, "e": {"type": "expr", "expression": ")" + expression + R"("}})";
+    one.shape = R"(["e"])";
+    return declined(one);
+  };
+  CHECK(axis("(n + 1) * 4 // 2 - n % 4 + 2 ** 3") == "");
+  check_has(axis("n / 4"), "is 1.5: it must be a whole number");
+  check_has(axis("e + 1"), "are expressions of each other");
+  check_has(axis("__import__('os')"), "is not an expression of axes");
+  check_has(axis("n // 0"), "has no value");
+  check_has(axis("n +"), "cannot be read");
+  of.more = R"("constraints": ["n == 7"], )";
+  check_has(declined(of), "the constraint `n == 7` does not hold");
+  of.more = R"("constraints": ["n == 6 and x.numel() == n"], )";
+  CHECK(declined(of) == "");
+  of.run = "return x.double()";
+  check_has(declined(of), "`y` is torch.float64 [6], the definition says float32 [6]");
+  of.run = "return x, x";
+  check_has(declined(of), "run gives 2 outputs, the definition has 1");
+  of.run = "return {'z': x}";
+  check_has(declined(of), "it gives z, the outputs are y");
+  of.run = "return {'y': x}";
+  CHECK(declined(of) == "");
+  of.run = "return torch.rand_like(x)";
+  check_has(declined(of), "the same inputs give other outputs from call to call");
+}
+
+TEST_CASE("tasks: the calls of a test are what is judged, and what they write") {
+  const TemporaryFolder folder;
+  const std::string kernels =
+      "import torch\n\n\ndef scale(x, by=2.0):\n    return helper(x) * by\n\n\ndef helper(x):\n    return x "
+      "+ 1\n\n\n"
+      "def fill(x):\n    x.mul_(3)\n";
+  std::ofstream(folder.path() / "scale.py")
+      << kernels << std::string(146, '#')
+      << "\n\n\ndef test_scale():\n    torch.manual_seed(0)\n    x = torch.randn(5)\n    y = scale(x)\n    z "
+         "= scale(y, by=0.5)\n"
+         "    fill(x)\n    return y, z, helper(z)\n\n\nresult_gold = test_scale()\n";
+  const Problem problem = read_problem(folder.path() / "scale.py");
+  ModuleEvaluator evaluator(problem, quick());
+  const Evaluation itself = evaluator.evaluate(problem.default_candidate(), {});
+  CHECK(itself.reason == "");
+  CHECK(itself.verdict == Verdict::ok);
+  check_has(itself.provenance, "against the module in native");
+  const auto judged = [&](std::string text, const std::string& what, const std::string& instead) {
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return evaluator.evaluate(answer(text.replace(at, what.size(), instead)), {});
+  };
+  CHECK(judged(kernels, "helper(x) * by", "(x + 1) * by").verdict == Verdict::ok);
+  check_has(judged(kernels, "helper(x) * by", "(x + 1) * 2").reason, "output 1 at ");
+  check_has(judged(kernels, "x.mul_(3)", "x.mul_(2)").reason, "after the call");
+  check_has(judged(kernels, "def fill", "def other").reason, "has no attribute 'fill'");
+}
+
+TEST_CASE("tasks: a GPU MODE task's own check says what is right, on every spec") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "task.yml")
+      << "files:\n  - {\"name\": \"utils.py\", \"source\": \"utils.py\"}\ntests:\n  - {\"size\": 3, "
+         "\"seed\": 1}\nbenchmarks:\n"
+         "  - {\"size\": 64, \"seed\": 3}\n";
+  std::ofstream(folder.path() / "utils.py") << "def near(a, b):\n    return (a - b).abs().max() < 0.5\n";
+  std::ofstream(folder.path() / "reference.py")
+      << "import torch\nfrom utils import near\n\n\ndef ref_kernel(data):\n    x, by = data\n    return x * "
+         "by\n\n\n"
+         "def generate_input(size, seed):\n    made = torch.Generator()\n    made.manual_seed(seed)\n"
+         "    return torch.rand(size, generator=made), 2\n\n\n"
+         "def check_implementation(data, output):\n    return (True, '') if near(output, ref_kernel(data)) "
+         "else (False, 'far off')\n";
+  const Problem problem = read_problem(folder.path());
+  ModuleEvaluator evaluator(problem, quick());
+  const Evaluation itself = evaluator.evaluate(problem.default_candidate(), {});
+  CHECK(itself.reason == "");
+  CHECK(*itself.features.find("checked_calls") == 8);
+  CHECK(itself.measurement.shapes.size() == 1);  // tests are not timed
+  CHECK(
+      evaluator
+          .evaluate(
+              answer("from utils import near\n\n\ndef custom_kernel(data):\n    return data[0] * 2 + 0.25\n"),
+              {})
+          .verdict == Verdict::ok);
+  const Evaluation off =
+      evaluator.evaluate(answer("def custom_kernel(data):\n    return data[0] * 2 + 0.75\n"), {});
+  CHECK(off.verdict == Verdict::wrong_result);
+  check_has(off.reason, "far off");
+  check_has(
+      evaluator
+          .evaluate(
+              answer("def custom_kernel(data):\n    return data[0].numel() < 9 and data[0] or data[0] * 2\n"),
+              {})
+          .reason,
+      "forward");
 }
 
 int main(int count, char** words) {

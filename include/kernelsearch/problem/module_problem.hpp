@@ -16,6 +16,9 @@ namespace kernelsearch {
 /// Whether what is right is said by a Python module: `"reference": {"python": ...}`.
 [[nodiscard]] bool has_module_reference(const Problem& problem) noexcept;
 
+/// Whether the reference of such a problem is a function rather than a class.
+[[nodiscard]] bool is_function_reference(const Problem& problem);
+
 /// The problem that a PyTorch module in KernelBench's form is: `class Model`, `get_inputs()` and
 /// `get_init_inputs()`; the module is its reference, and itself, renamed `ModelNew`, the first candidate.
 /// Lines `# kernelsearch: tolerances strict` and `# kernelsearch: threads N` of the file are options. A

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Both roles of the contract of modules (docs/torch.md) without PyTorch: y = w x of 64 numbers, and x is left as it was.
 
-A candidate's text is how it behaves: honest, or how it cheats or breaks.
+A shape may have a variable `added`, and is y = w x + added then. A candidate's text is how it behaves: honest, or how it cheats or breaks.
 """
 
 import ctypes
@@ -40,16 +40,19 @@ def reference():
     while (message := read())["type"] != "end":
         kind = message["type"]
         if kind == "describe":
+            shape = {"arguments": {"list": [{"tensor": 0}]}, "inputs": [tensor],
+                     "outputs": [{"type": "f32", "shape": [COUNT]}], "result": {"tensor": 0}}  # fmt: skip
+            state["added"] = [float(one["variables"].get("added", 0)) for one in message["shapes"]]
             if "declined" in message["module"]:
                 say("described", message, ok=False, reason="it drops out elements at random")
                 continue
-            say("described", message, protocol=2 if "old" in message["module"] else 1, name="scripted", version="1",
-                device="a clock", precision="f64", init={"list": []}, arguments={"list": [{"tensor": 0}]},
-                inputs=[tensor], outputs=[{"type": "f32", "shape": [COUNT]}], result={"tensor": 0},
+            say("described", message, protocol=1 if "old" in message["module"] else 2, name="scripted", version="1",
+                device="a clock", precision="f64", init={"list": []},
+                shapes=[shape] * (1 if "one" in message["module"] else len(message["shapes"])),
                 state=[{"name": "w", "type": "f32", "shape": [1], "strides": [1]}], notes=["a note"], compiles=False)  # fmt: skip
         elif kind == "load":
             state["memory"] = mmap.mmap(3, message["bytes"])
-            state["at"] = message["inputs"][0]["offsets"]
+            state["at"] = [one["inputs"][0] for one in message["shapes"]]
             say("loaded", message)
         elif kind == "weights":
             weight = random.Random(message["secret"]).uniform(1, 3) if message["mode"] == "names" else 1.0
@@ -60,12 +63,13 @@ def reference():
         elif kind == "draw":
             rng = random.Random(message["seed"])
             for slot in message["slots"]:
-                struct.pack_into(f"{COUNT}f", state["memory"], state["at"][slot], *(rng.random() for _ in range(COUNT)))
+                struct.pack_into(f"{COUNT}f", state["memory"], state["at"][message["shape"]][slot], *(rng.random() for _ in range(COUNT)))
             say("drawn", message)
         elif kind == "check":
-            x = numbers(state["memory"], state["at"][message["slot"]])
+            x = numbers(state["memory"], state["at"][message["shape"]][message["slot"]])
             y = numbers(state["memory"], message["places"][0])
-            wrong = [i for i in range(COUNT) if abs(y[i] - state["weight"][message["side"]] * x[i]) > 1e-5]
+            w, added = state["weight"][message["side"]], state["added"][message["shape"]]
+            wrong = [i for i in range(COUNT) if abs(y[i] - w * x[i] - added) > 1e-5]
             say("checked", message, ok=not wrong, reason=f"element {wrong[0]} is wrong" if wrong else "",
                 right_share=1 - len(wrong) / COUNT, error=1e30 if wrong else 0.1, strict_error=0.5)  # fmt: skip
 
@@ -82,7 +86,7 @@ def candidate(message):
                 say("built", message, weights="seed" if mode == "by_seed" else "names")
         elif kind == "load":
             memory = mmap.mmap(3, message["memory"][0]["bytes"], access=mmap.ACCESS_READ)
-            places = message["inputs"][0]["places"]
+            places = [one["inputs"][0]["places"] for one in message["shapes"]]
             if mode not in ("by_seed", "no_weights"):
                 weight = struct.unpack_from("f", memory, message["state"][0]["places"][0])[0]
             say("loaded", message)
@@ -93,10 +97,11 @@ def candidate(message):
             addresses = []
             for place, slot in enumerate(message["slots"]):
                 begin = time.perf_counter()
-                x = numbers(memory, places[slot])
+                x = numbers(memory, places[message["shape"]][slot])
                 key = slot if mode == "by_slot" else None
                 if key is None or key not in known:
-                    known[key] = [weight * one for one in x]
+                    added = message["shape"] if mode == "adds" else 0
+                    known[key] = [weight * one + added for one in x]
                 out = (ctypes.c_float * COUNT)(*known[key])
                 if mode == "skips" and place > 0:
                     out = outputs[0]
@@ -119,7 +124,7 @@ def candidate(message):
             if mode == "late":
                 time.sleep(0)
                 for out, slot in zip(outputs, message["slots"]):
-                    out[:] = [weight * one for one in numbers(memory, places[slot])]
+                    out[:] = [weight * one for one in numbers(memory, places[message["shape"]][slot])]
             if mode == "twice":
                 say("ran", message, places=addresses, **more)
         message = read()
@@ -128,7 +133,7 @@ def candidate(message):
 def candidates():
     while (message := read())["type"] != "end":
         if message["type"] == "describe":
-            say("described", message, protocol=1, version="1")
+            say("described", message, protocol=2, version="1")
             continue
         child = os.fork()
         if child == 0:

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Counts which tasks of a copy of other tools' repositories are read, and why the rest is refused.
+
+    read_tasks.py path/to/kernelsearch FOLDER... [--only FORM] [--describe SECONDS] [--list]
+
+Each definition (docs/tasks.md), solution, TritonBench-G file and GPU MODE folder below the folders is given to
+`kernelsearch check`, which reads it and runs nothing of it. With --describe, what is read is given to `kernelsearch
+prompt` too, which starts the reference: it draws inputs and computes what is right. That needs PyTorch and, for most
+tasks, its device. Prints a table in Markdown: form, files, read, refused by reason.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+FORMS = ("definition", "solution", "TritonBench-G file", "GPU MODE folder")
+MARKS = re.compile(r"^#{146}\s*$", re.MULTILINE)
+
+
+def form_of(path):
+    """The form of a file, or None: by what it holds, as the command tells them apart."""
+    if path.name == "task.yml" and (path.parent / "reference.py").is_file():
+        return "GPU MODE folder"
+    if path.suffix == ".py":
+        try:
+            return "TritonBench-G file" if MARKS.search(path.read_text(errors="replace")) else None
+        except OSError:
+            return None
+    if path.suffix == ".json" and path.stat().st_size <= 4 << 20:
+        try:
+            value = json.loads(path.read_text())
+        except (OSError, ValueError):
+            return None
+        if isinstance(value, dict) and {"name", "axes", "inputs", "outputs", "reference"} <= set(value):
+            return "definition"
+        if isinstance(value, dict) and {"definition", "spec", "sources"} <= set(value):
+            return "solution"
+    return None
+
+
+def tasks_below(folder):
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            path = pathlib.Path(root, name)
+            if path.is_file() and not path.is_symlink():
+                form = form_of(path)
+                if form is not None:
+                    yield form, path.parent if path.name == "task.yml" else path
+
+
+def reason_of(text):
+    """The command's message without the place and what was given."""
+    lines = [line for line in text.splitlines() if line.startswith("kernelsearch: ")]
+    if not lines:
+        return (text.strip().splitlines() or ["it says nothing"])[-1][:120]
+    what = lines[-1].removeprefix("kernelsearch: ")
+    what = re.sub(r"^\S+( line \d+)?(:\d+)?: (/\S+ |the document )?", "", what) if what.startswith(("/", ".")) else what
+    return re.split(r": |; ", what)[0]
+
+
+def asked(command, seconds):
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return f"no answer in {seconds} s"
+    return "" if ended.returncode == 0 else reason_of(ended.stderr or ended.stdout)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("command")
+    options.add_argument("folders", nargs="+")
+    options.add_argument("--describe", type=int, metavar="SECONDS", default=0)
+    options.add_argument("--only", choices=FORMS, help="count files of this form")
+    options.add_argument("--list", action="store_true", help="also print each refused file with the reason")
+    chosen = options.parse_args()
+    found, read, described = collections.Counter(), collections.Counter(), collections.Counter()
+    refused = collections.defaultdict(collections.Counter)
+    for folder in chosen.folders:
+        for form, path in tasks_below(folder):
+            if chosen.only not in (None, form):
+                continue
+            found[form] += 1
+            reason = asked([chosen.command, "check", str(path)], 120)
+            if not reason:
+                read[form] += 1
+                if chosen.describe:
+                    reason = asked([chosen.command, "prompt", str(path), "--system", "best_of_k"], chosen.describe)
+                    described[form] += not reason
+            if reason:
+                refused[form][reason] += 1
+                if chosen.list:
+                    print(f"{path}: {reason}", file=sys.stderr)
+    head = ["form", "files", "read"] + (["reference ran"] if chosen.describe else []) + ["refused"]
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for form in sorted(found):
+        why = "; ".join(f"{count}: {reason}" for reason, count in refused[form].most_common()) or "-"
+        cells = [form, found[form], read[form]] + ([described[form]] if chosen.describe else []) + [why.replace("|", "/")]
+        print("| " + " | ".join(map(str, cells)) + " |")
+
+
+if __name__ == "__main__":
+    main()
