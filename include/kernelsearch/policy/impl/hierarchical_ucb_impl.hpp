@@ -180,8 +180,8 @@ struct HierarchicalUcb::State {
     for (const std::string& name : heads->names) {
       const std::optional<double> value = finite(features.find(name));
       const std::size_t f = row.size();
-      const bool seen = heads->scale.count() > 0;
-      row.push_back(value ? *value : seen ? (heads->scale.low()[f] + heads->scale.high()[f]) / 2 : 0.0);
+      const bool scaled = heads->scale.count() > 0;
+      row.push_back(value ? *value : scaled ? (heads->scale.low()[f] + heads->scale.high()[f]) / 2 : 0.0);
     }
     row.resize(std::max<std::size_t>(row.size(), 1), 0.0);  // no features: a head is its bias
     return row;
