@@ -249,7 +249,7 @@ void recorded_table(const std::vector<std::string>& files, std::size_t seeds) {
   std::printf("\n");
   std::vector<double> base;
   for (const Row& row : rows()) {
-    if (row.name.find("warm-up") != std::string::npos) continue;  // nothing to warm up with here
+    if (row.name.find("warm") != std::string::npos) continue;  // nothing to warm up with here
     std::vector<double> mean(seeds, 0.0), spaces;
     for (std::size_t r = 0; r < recordings.size(); ++r) {
       double sum = 0.0;
