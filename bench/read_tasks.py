@@ -70,11 +70,11 @@ def reason_of(text):
     if not lines:
         return (text.strip().splitlines() or ["it says nothing"])[-1][:120]
     what = lines[-1].removeprefix("kernelsearch: ")
-    what = re.sub(r"^\S+( line \d+)?(:\d+)?: (/\S+ |the document )?", "", what) if what.startswith(("/", ".")) else what
-    parts = re.split(r": |; ", what)
-    if "is no problem that can be judged" in parts[0] and len(parts) > 1:  # what the reference said, without its names
-        return re.sub(r"^`[^`]*` \(\w+\) ", "", parts[1])
-    return parts[0]
+    what = re.sub(r"^([/.]\S*?|\S+?(?=( line \d+)?:\d))( line \d+)?(:\d+)*: (/\S+ |the document )?", "", what)
+    first, _, rest = what.partition(": ")
+    if "is no problem that can be judged" in first and rest:  # what the reference said, without the names of parts
+        return re.sub(r"^`[^`]*` \(\w+\) ", "", rest.split("; ")[0])
+    return re.split(r": |; ", what)[0]
 
 
 def asked(command, seconds, needs=""):
