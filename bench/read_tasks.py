@@ -5,10 +5,13 @@
 
     read_tasks.py path/to/kernelsearch FOLDER... [--only FORM] [--describe SECONDS] [--list]
 
-Each definition (docs/tasks.md), solution, TritonBench-G file and GPU MODE folder below the folders is given to
-`kernelsearch check`, which reads it and runs nothing of it. With --describe, what is read is given to `kernelsearch
-prompt` too, which starts the reference: it draws inputs and computes what is right. That needs PyTorch and, for most
-tasks, its device. Prints a table in Markdown: form, files, read, refused by reason.
+Each definition (docs/tasks.md), solution, TritonBench-G file, GPU MODE folder and PyTorch module (docs/torch.md) below
+the folders is given to `kernelsearch check`, which reads it and runs nothing of it. Modules are counted by the folder
+they are in, which is the level in KernelBench. With --describe, what is read is given to `kernelsearch prompt` too,
+which starts the reference: it draws inputs and computes what is right. Where the reference is refused, `prompt` prints
+its questions without the line about the compiler, and `kernelsearch tune` is asked for the reason. That needs, for
+most tasks, a device. Without PyTorch, files of Python are refused (KERNELSEARCH_PYTHON names an interpreter that has
+it). Prints a table in Markdown: form, files, read, refused by reason.
 """
 import argparse
 import collections
@@ -18,8 +21,11 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
-FORMS = ("definition", "solution", "TritonBench-G file", "GPU MODE folder")
+FORMS = ("definition", "solution", "TritonBench-G file", "GPU MODE folder", "PyTorch module")
+MODULE = re.compile(r"^class Model\s*\(.*\bModule\b", re.MULTILINE)
+UNSAID = "the reference did not run, and nothing says why"
 MARKS = re.compile(r"^#{146}\s*$", re.MULTILINE)
 
 
@@ -29,9 +35,12 @@ def form_of(path):
         return "GPU MODE folder"
     if path.suffix == ".py":
         try:
-            return "TritonBench-G file" if MARKS.search(path.read_text(errors="replace")) else None
+            text = path.read_text(errors="replace")
         except OSError:
             return None
+        if MARKS.search(text):
+            return "TritonBench-G file"
+        return "PyTorch module" if MODULE.search(text) else None
     if path.suffix == ".json" and path.stat().st_size <= 4 << 20:
         try:
             value = json.loads(path.read_text())
@@ -61,16 +70,32 @@ def reason_of(text):
     if not lines:
         return (text.strip().splitlines() or ["it says nothing"])[-1][:120]
     what = lines[-1].removeprefix("kernelsearch: ")
-    what = re.sub(r"^\S+( line \d+)?(:\d+)?: (/\S+ |the document )?", "", what) if what.startswith(("/", ".")) else what
+    what = re.sub(r"^([/.]\S*?|\S+?(?=( line \d+)?:\d))( line \d+)?(:\d+)*: (/\S+ |the document )?", "", what)
+    first, _, rest = what.partition(": ")
+    if "is no problem that can be judged" in first and rest:  # what the reference said, without the names of parts
+        return re.sub(r"^`[^`]*` \(\w+\) ", "", rest.split("; ")[0])
     return re.split(r": |; ", what)[0]
 
 
-def asked(command, seconds):
+def asked(command, seconds, needs=""):
+    """Why the command did not answer; "" if it did, and its answer has `needs`."""
     try:
         ended = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
         return f"no answer in {seconds} s"
-    return "" if ended.returncode == 0 else reason_of(ended.stderr or ended.stdout)
+    if ended.returncode == 0:
+        return "" if needs in ended.stdout else UNSAID
+    return reason_of(ended.stderr or ended.stdout)
+
+
+def described_by(command, path, seconds):
+    """Why the reference did not run; "" if it did."""
+    reason = asked([command, "prompt", path, "--system", "best_of_k"], seconds, "\n- compiler: ")
+    if reason != UNSAID:
+        return reason
+    with tempfile.TemporaryDirectory() as folder:
+        places = ["--store", f"{folder}/runs.db", "--out", f"{folder}/out"]
+        return asked([command, "tune", path, "--budget", "1", "--quiet", *places], seconds) or UNSAID
 
 
 def main():
@@ -87,12 +112,14 @@ def main():
         for form, path in tasks_below(folder):
             if chosen.only not in (None, form):
                 continue
+            if form == "PyTorch module":
+                form = f"{form}, {path.resolve().parent.name}"
             found[form] += 1
             reason = asked([chosen.command, "check", str(path)], 120)
             if not reason:
                 read[form] += 1
                 if chosen.describe:
-                    reason = asked([chosen.command, "prompt", str(path), "--system", "best_of_k"], chosen.describe)
+                    reason = described_by(chosen.command, str(path), chosen.describe)
                     described[form] += not reason
             if reason:
                 refused[form][reason] += 1

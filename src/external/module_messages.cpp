@@ -111,7 +111,7 @@ bool all_known(const std::vector<TensorSpec>& specs) {
 
 Result<ModuleShape> shape_of(const ModuleJson& json) {
   ModuleShape shape;
-  if (!json.is_object()) return unreadable("describes a shape that is no object", json);
+  if (!json.is_object()) return unreadable("describes a shape that is not an object", json);
   for (const auto& [key, into] :
        {std::pair("arguments", &shape.arguments), std::pair("result", &shape.result)}) {
     const auto found = json.find(key);
