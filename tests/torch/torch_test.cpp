@@ -278,6 +278,24 @@ TEST_CASE("definitions: inputs of a file and of a function, and infinities that 
   CHECK(declined(of) == "");
 }
 
+TEST_CASE("definitions: floats of 8 bits as inputs and outputs, and types that are not judged") {
+  SmallDefinition of;
+  for (const char* type : {"float8_e4m3fn", "float8_e5m2"}) {
+    CAPTURE(type);
+    of.dtype = type;
+    of.run = "return (x.float() * 2).to(x.dtype)";
+    CHECK(declined(of) == "");
+    of.run = "return x.float() * 2";
+    check_has(declined(of), std::string("the definition says ") + type);
+  }
+  of.run = "return x";
+  for (const char* type : {"complex64", "float4_e2m1"}) {
+    CAPTURE(type);
+    of.dtype = type;
+    check_has(declined(of), std::string("tensors of ") + type + " are not supported");
+  }
+}
+
 TEST_CASE("definitions: axes that are expressions, constraints, and what a reference gives") {
   SmallDefinition of;
   const auto axis = [&](const std::string& expression) {
