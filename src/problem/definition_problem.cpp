@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/problem/element_type.hpp"
 #include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "modules_program.hpp"
@@ -43,12 +42,10 @@ constexpr const char* definition_todo =
 
 std::string whole_file(const fs::path& file, std::size_t most, const char* what) {
   std::error_code error;
-  if (file.has_parent_path() && fs::is_symlink(file, error))
-    if (const fs::path inside = fs::weakly_canonical(file, error)
-                                    .lexically_relative(fs::weakly_canonical(file.parent_path(), error));
-        error || inside.empty() || *inside.begin() == "..")
-      detail::raise<ConfigError>(std::string(what) + " is a link out of its folder", file.string(),
-                                 "put the file there");
+  if (file.has_parent_path() && fs::is_symlink(file, error) &&
+      !detail::path_inside(file.parent_path(), file.filename()))
+    detail::raise<ConfigError>(std::string(what) + " is a link out of its folder", file.string(),
+                               "put the file there");
   if (!fs::is_regular_file(file, error))
     detail::raise<ConfigError>(std::string(what) + " is not there", file.string(), "name a file");
   if (fs::file_size(file, error) > most || error)
@@ -104,26 +101,13 @@ std::vector<fs::path> files_of(const fs::path& folder, std::string_view extensio
   return files;
 }
 
-/// The name of an element type in definitions, and ours.
-std::optional<std::string_view> element_name(const std::string& dtype) {
-  constexpr std::pair<std::string_view, std::string_view> names[] = {{"float64", "f64"},
-                                                                     {"float32", "f32"},
-                                                                     {"float16", "f16"},
-                                                                     {"bfloat16", "bf16"},
-                                                                     {"int64", "i64"},
-                                                                     {"int32", "i32"},
-                                                                     {"int16", "i16"},
-                                                                     {"int8", "i8"},
-                                                                     {"uint8", "u8"},
-                                                                     {"bool", "bool"},
-                                                                     {"complex64", "c64"},
-                                                                     {"float8_e4m3fn", "f8e4m3"},
-                                                                     {"float8_e5m2", "f8e5m2"},
-                                                                     {"float4_e2m1", "f4e2m1"},
-                                                                     {"float4_e2m1fn_x2", "f4e2m1"}};
-  for (const auto& [theirs, ours] : names)
-    if (theirs == dtype) return ours;
-  return std::nullopt;
+/// Whether it is the name of an element type in definitions.
+bool is_known_type(std::string_view dtype) {
+  constexpr std::string_view names[] = {"float64",     "float32",     "float16",         "bfloat16",
+                                        "int64",       "int32",       "int16",           "int8",
+                                        "uint8",       "bool",        "complex64",       "float8_e4m3fn",
+                                        "float8_e5m2", "float4_e2m1", "float4_e2m1fn_x2"};
+  return std::find(std::begin(names), std::end(names), dtype) != std::end(names);
 }
 
 struct Tensor {
@@ -277,13 +261,9 @@ class DefinitionReader {
     for (const auto& [name, place] : all.members(todo)) {
       detail::check_name(place, name, "an input or output");
       const JsonCursor dtype = place.at("dtype", todo);
-      const auto known = element_name(dtype.string(todo));
-      if (!known)
+      if (!is_known_type(dtype.string(todo)))
         dtype.refuse("is a type that is not known",
                      "use float16, bfloat16, float32, float64, int8 to int64, uint8 or bool");
-      if (!element_type_from(*known))
-        dtype.refuse("is a type that problems cannot hold yet (" + std::string(*known) + ")",
-                     "use a version of kernelsearch that knows it");
       Tensor tensor{name, false};
       TaskJson shape;
       if (const auto extents = place.find("shape")) {
@@ -410,12 +390,10 @@ class DefinitionReader {
     std::error_code error;
     for (const fs::path& base : {file_.parent_path(), root_}) {
       if (!found.empty()) break;
-      const fs::path home = fs::weakly_canonical(base.empty() ? fs::path(".") : base, error);
-      const fs::path there = fs::weakly_canonical(home / name, error);
-      const fs::path inside = there.lexically_relative(home);
-      if (error || inside.empty() || *inside.begin() == "..")
+      const auto there = detail::path_inside(base, name);
+      if (!there)
         place.refuse("leads out of the task's folder", "write a path relative to it, without `..` and links");
-      if (fs::is_regular_file(there, error)) found = there;
+      if (fs::is_regular_file(*there, error)) found = *there;
     }
     if (found.empty())
       place.refuse("is not there",
@@ -445,9 +423,7 @@ class DefinitionReader {
       shape.variables.emplace_back(name, value);
     }
     if (shape.name.empty()) shape.name = "workload";
-    const std::string plain = shape.name;
-    for (int again = 2; workloads_.contains(shape.name); ++again)
-      shape.name = plain + "#" + std::to_string(again);
+    shape.name = detail::new_key(workloads_, shape.name);
     workloads_[shape.name] = std::move(made);
     shapes_.push_back(std::move(shape));
   }

@@ -18,6 +18,7 @@
 #include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/python_tasks.hpp"
 #include "modules_program.hpp"
+#include "problem_parts.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -227,14 +228,16 @@ bool detail::defines(std::string_view text, std::string_view keyword, std::strin
   return false;
 }
 
+std::string detail::new_key(const nlohmann::ordered_json& object, const std::string& plain) {
+  std::string key = plain;
+  for (int again = 2; object.contains(key); ++again) key = plain + "#" + std::to_string(again);
+  return key;
+}
+
 std::string detail::whole_text_of(const fs::path& file, const fs::path& within) {
   std::error_code error;
-  if (!within.empty()) {
-    const fs::path inside =
-        fs::weakly_canonical(file, error).lexically_relative(fs::weakly_canonical(within, error));
-    if (error || inside.empty() || *inside.begin() == "..")
-      raise<ConfigError>("a link out of the task's folder", file.string(), "put the file there");
-  }
+  if (!within.empty() && !path_inside(within, fs::absolute(file, error)))
+    raise<ConfigError>("a link out of the task's folder", file.string(), "put the file there");
   if (!fs::is_regular_file(file, error))
     raise<ConfigError>("no such file", file.string(), "see docs/tasks.md for what a task needs");
   if (fs::file_size(file, error) > largest_module || error)

@@ -14,6 +14,9 @@ namespace kernelsearch::detail {
 /// The text of python/kernelsearch/modules.py, which is compiled in.
 [[nodiscard]] std::string_view modules_program() noexcept;
 
+/// `plain`, or where the object has that key, the first of `plain#2`, `plain#3`, ... that it has not.
+[[nodiscard]] std::string new_key(const nlohmann::ordered_json& object, const std::string& plain);
+
 /// A JSON value as a literal of Python.
 [[nodiscard]] std::string python_literal(const nlohmann::ordered_json& json, int indent);
 

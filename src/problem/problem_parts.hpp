@@ -28,6 +28,11 @@ void check_name(const JsonCursor& place, const std::string& name, std::string_vi
 [[nodiscard]] Expression read_expression(const JsonCursor& place, std::span<const std::string> known,
                                          std::string_view over);
 
+/// Where `name` leads from `folder` with links followed, if that is in the folder or below it; empty: the
+/// current one. Nothing where it leads out, or cannot be found out.
+[[nodiscard]] std::optional<std::filesystem::path> path_inside(const std::filesystem::path& folder,
+                                                               const std::filesystem::path& name);
+
 /// A regular file below `folder` that is named at `place`; refuses names that lead out of it or to nothing.
 [[nodiscard]] std::filesystem::path find_file(const JsonCursor& place, const std::string& name,
                                               const std::filesystem::path& folder);

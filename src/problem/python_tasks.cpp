@@ -15,6 +15,7 @@
 #include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "modules_program.hpp"
+#include "problem_parts.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -269,9 +270,7 @@ Problem read_gpu_mode_problem(const fs::path& folder, const fs::path& python) {
     for (std::size_t i = 0; i < std::min(specs->size(), most_specs); ++i) {
       const auto& [plain, spec] = (*specs)[i];
       Shape shape;
-      shape.name = plain;
-      for (int again = 2; calls.contains(shape.name); ++again)
-        shape.name = plain + "#" + std::to_string(again);
+      shape.name = detail::new_key(calls, plain);
       if (specs == &task.tests) shape.weight = 0;
       calls[shape.name] = spec;
       problem.shapes.push_back(std::move(shape));
@@ -290,14 +289,13 @@ Problem read_gpu_mode_problem(const fs::path& folder, const fs::path& python) {
   // a library's module.
   for (const auto& [name, source] : task.files) {
     if (name != "task.py" && name != "utils.py") continue;
-    const fs::path found = fs::weakly_canonical(folder / source, error);
-    const fs::path inside = found.lexically_relative(whole.parent_path().parent_path());
-    if (error || fs::path(source).is_absolute() || inside.empty() || *inside.begin() == ".." ||
-        found.filename() != name || !fs::is_regular_file(found, error))
+    const auto found = detail::path_inside(whole.parent_path().parent_path(), whole / source);
+    if (!found || fs::path(source).is_absolute() || found->filename() != name ||
+        !fs::is_regular_file(*found, error))
       detail::raise<ConfigError>(
           "a file of the task that is not in its collection", where + ": " + source,
           "put it into the task's folder, or into one next to that or next to the one above");
-    problem.external->files.push_back({name, detail::whole_text_of(found)});
+    problem.external->files.push_back({name, detail::whole_text_of(*found)});
   }
   problem.folder = folder;
   return problem;

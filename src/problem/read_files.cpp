@@ -114,13 +114,10 @@ class Gathering {
  private:
   std::optional<std::string> read(const std::string& path) const {
     std::error_code error;
-    const fs::path home = fs::weakly_canonical(folder_.empty() ? fs::path(".") : folder_, error);
-    const fs::path found = fs::weakly_canonical(home / path, error);
-    const fs::path inside = found.lexically_relative(home);
-    if (error || inside.empty() || *inside.begin() == ".." || !fs::is_regular_file(found, error) ||
-        fs::file_size(found, error) > most_bytes || error)
+    const auto found = path_inside(folder_, path);
+    if (!found || !fs::is_regular_file(*found, error) || fs::file_size(*found, error) > most_bytes || error)
       return std::nullopt;
-    std::ifstream file(found, std::ios::binary);
+    std::ifstream file(*found, std::ios::binary);
     std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     return file ? std::optional(std::move(text)) : std::nullopt;
   }

@@ -108,6 +108,17 @@ void check_substitutions(const JsonCursor& place, const std::string& text,
   }
 }
 
+std::optional<std::filesystem::path> path_inside(const std::filesystem::path& folder,
+                                                 const std::filesystem::path& name) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path home = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
+  if (error) return std::nullopt;
+  const fs::path found = fs::weakly_canonical(home / name, error);
+  const fs::path inside = found.lexically_relative(home);
+  return error || inside.empty() || *inside.begin() == ".." ? std::nullopt : std::optional(found);
+}
+
 std::filesystem::path find_file(const JsonCursor& place, const std::string& name,
                                 const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
@@ -115,21 +126,19 @@ std::filesystem::path find_file(const JsonCursor& place, const std::string& name
   if (name.empty() || name.find('\0') != std::string::npos)
     place.refuse("names no file", "name a file of the problem's folder");
   if (relative.is_absolute()) place.refuse("is an absolute path", "name it relative to the problem's folder");
+  const auto path = path_inside(folder, relative);
+  if (!path) place.refuse("leads out of the problem's folder", "copy the file into the folder");
   std::error_code error;
-  const fs::path home = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
-  const fs::path path = fs::weakly_canonical(home / relative, error);
-  const fs::path inside = path.lexically_relative(home);
-  if (error || inside.empty() || *inside.begin() == "..")
-    place.refuse("leads out of the problem's folder", "copy the file into the folder");
-  if (!fs::is_regular_file(path, error)) {
+  if (!fs::is_regular_file(*path, error)) {
     std::vector<std::string> there;
-    for (fs::directory_iterator at(home, error), end; !error && at != end; at.increment(error))
+    for (fs::directory_iterator at(folder.empty() ? fs::path(".") : folder, error), end; !error && at != end;
+         at.increment(error))
       there.push_back(at->path().filename().string());
     const std::string nearest = nearest_name(name, there);
     place.refuse("names a file that is not there",
                  nearest.empty() ? "put it into the problem's folder" : "did you mean \"" + nearest + "\"?");
   }
-  return path;
+  return *path;
 }
 
 std::string read_source(const JsonCursor& place, const std::filesystem::path& folder,
