@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -10,6 +11,14 @@
 #include "kernelsearch/core/features.hpp"
 
 namespace kernelsearch {
+
+namespace detail {
+
+/// Whether the expression holds; nothing where a feature that it names is in neither, or it has no value.
+[[nodiscard]] std::optional<bool> known_truth(const Expression& when, const Features& features,
+                                              const Features& others = {});
+
+}  // namespace detail
 
 /// What a kernel may show that speaks for a move on it, or against it.
 struct MoveSign {

@@ -12,16 +12,16 @@
 namespace kernelsearch {
 namespace detail {
 
-/// Whether the expression is known to hold.
-KERNELSEARCH_INLINE bool is_seen(const Expression& when, const Features& features, const Features& problem) {
+KERNELSEARCH_INLINE std::optional<bool> known_truth(const Expression& when, const Features& features,
+                                                    const Features& others) {
   std::vector<Value> values;
   for (const std::string& name : when.names()) {
     std::optional<double> value = features.find(name);
-    if (!value) value = problem.find(name);
-    if (!value) return false;
+    if (!value) value = others.find(name);
+    if (!value) return std::nullopt;
     values.emplace_back(*value);
   }
-  return when.try_test(values).value_or(false);
+  return when.try_test(values);
 }
 
 }  // namespace detail
@@ -31,7 +31,7 @@ KERNELSEARCH_INLINE SeenSigns seen_signs(std::span<const MoveSign> signs, const 
   SeenSigns seen;
   double most = 0.0, least = 0.0;
   for (const MoveSign& sign : signs) {
-    if (!detail::is_seen(sign.when, features, problem)) continue;
+    if (!detail::known_truth(sign.when, features, problem).value_or(false)) continue;
     most = std::max(most, sign.worth);
     least = std::min(least, sign.worth);
     if (seen.main == nullptr || std::abs(sign.worth) > std::abs(seen.main->worth)) seen.main = &sign;
