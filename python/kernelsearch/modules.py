@@ -550,7 +550,14 @@ class Definition:
         self.definition, self.workloads = task["definition"], task["workloads"]
         self.module, self.device, self.file = module, device, file
         self.outputs = list(self.definition["outputs"])
-        self.kept = {}
+        self.kept, self.axes = {}, {}
+
+    def axes_of(self, shape):
+        """The values of all axes in that shape's workload."""
+        name = shape["name"]
+        if name not in self.axes:
+            self.axes[name] = resolved_axes(self.definition, self.workloads[name]["axes"])
+        return self.axes[name]
 
     def type_of(self, dtype):
         found = task_types().get(dtype)
@@ -585,7 +592,7 @@ class Definition:
 
     def inputs(self, shape):
         workload = self.workloads[shape["name"]]
-        axes = resolved_axes(self.definition, workload["axes"])
+        axes = self.axes_of(shape)
         scalars = {name: one["value"] for name, one in workload["inputs"].items() if one["type"] == "scalar"}
         made = {}
         if any(one["type"] == "custom" for one in workload["inputs"].values()):
@@ -626,7 +633,7 @@ class Definition:
 
     def fits(self, shape, outputs):
         """Refuses a reference whose outputs are not what the definition says."""
-        axes = resolved_axes(self.definition, self.workloads[shape["name"]]["axes"])
+        axes = self.axes_of(shape)
         if len(outputs) != len(self.outputs):
             raise Declined(f"run gives {len(outputs)} outputs, the definition has {len(self.outputs)}")
         for name, one in zip(self.outputs, outputs):
@@ -771,13 +778,13 @@ def takes_outputs(function, inputs, outputs):
     if marked is not None:
         return bool(marked)
     try:
-        kinds = [one.kind for one in inspect.signature(function).parameters.values()]
-        optional = [one.default is not inspect.Parameter.empty for one in inspect.signature(function).parameters.values()]
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return False
-    if inspect.Parameter.VAR_POSITIONAL in kinds:
+    if any(one.kind == inspect.Parameter.VAR_POSITIONAL for one in parameters):
         return False
-    return len(kinds) >= inputs + outputs and not any(optional[: inputs + outputs])
+    taken = parameters[: inputs + outputs]
+    return len(taken) == inputs + outputs and all(one.default is inspect.Parameter.empty for one in taken)
 
 
 # The reference -----------------------------------------------------------------------------------------------

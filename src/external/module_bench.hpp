@@ -67,7 +67,7 @@ class ModuleReference {
   [[nodiscard]] ModuleCheck check(int side, std::size_t shape, std::uint32_t slot,
                                   const std::vector<TensorSpec>& outputs, const ModuleJson& places,
                                   const ModuleJson& written);
-  /// Of a device's memory with the inputs, laid out as ours would be.
+  /// The handle of the device memory that holds the inputs, at the offsets that shared memory would have.
   [[nodiscard]] const ModuleJson& handle() const noexcept { return handle_; }
   [[nodiscard]] double spent_seconds() const noexcept { return spent_; }
 

@@ -24,7 +24,7 @@ __device__ __forceinline__ uint32_t shared_address(const void* at) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(at));
 }
 
-// 16 bytes, or zeros where there are none.
+// 16 bytes, or zeros if `there` is false.
 __device__ __forceinline__ void copy(uint8_t* to, const uint8_t* from, bool there) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
                "r"(there ? 16 : 0)

@@ -11,13 +11,13 @@
 namespace kernelsearch::detail {
 namespace {
 
-// Of calls that are made together: over a hundred times what stopping and letting go takes, which is taken
-// off besides.
+// Seconds of a batch of several calls: over a hundred times what stopping and resuming the worker takes,
+// which is also subtracted.
 constexpr double batch_seconds = 0.001;
 // Short calls are made in batches that a second-level cache holds, which are shorter, though no shorter than
 // this.
 constexpr double short_batch_seconds = 100e-6;
-// Of short calls by several threads, whose clock is that of the wall.
+// The same for short calls by several threads, which are timed by wall time.
 constexpr double threads_batch_seconds = 0.001;
 // Filled slots for each call of a batch, where the caches hold them; and what a batch of fewer calls lasts at
 // least: what the clock takes can be taken off to 0.1 to 0.3 us.

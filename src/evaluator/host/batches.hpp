@@ -36,7 +36,7 @@ inline constexpr double generating_round = 0.05;
 /// Slots that are filled for a batch of calls of `estimate` seconds where there is room for them.
 [[nodiscard]] double wanted_slots(const Slots& slots, double estimate, CacheMode cache, int threads);
 
-/// A batch: so many calls on some of the filled slots.
+/// A batch: `calls` calls, each on one of the `filled` slots.
 struct Batch {
   std::size_t calls = 1, filled = 1;
 };

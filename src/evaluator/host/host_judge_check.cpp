@@ -15,13 +15,13 @@ namespace {
 // What a few calls seem to take is no less than this part of what the clock takes, divided by their number:
 // below that it is scatter, of which batches of thousands of calls would be made.
 constexpr double least_seen = 0.25;
-// Of the calls that are put by to be compared if the candidate may win, for one shape.
+// Memory for one shape's calls that are kept, to be compared if the candidate may win.
 constexpr std::size_t reserve_bytes = std::size_t{64} << 20;
 // Timed calls of a shape before a candidate may win, where they take no longer than sampling may: a kernel
 // that is right for its first thirty calls would otherwise be judged by these alone.
 constexpr std::size_t least_calls = 64;
-// Calls of which the default configuration is of another opinion, though within twice the tolerance both may
-// be right: so many are decided by an expensive reference of every candidate, the others of those that may
+// Calls in which a candidate and the default configuration differ: both may be right within twice the
+// tolerance. An expensive reference decides this many for each candidate, and the rest for those that may
 // win.
 constexpr std::size_t most_doubtful = 3;
 // What comparing calls may take once the run is asked to stop.
@@ -194,7 +194,7 @@ void HostJudge::put_by(ShapeState& state, Kept call) {
 
 std::optional<Fault> HostJudge::verify_some(std::size_t shape, std::vector<Kept> kept, double seconds) {
   ShapeState& state = shapes_[shape];
-  // Whoever leaves something out is fast where he does.
+  // A kernel that leaves something out is fast in the calls in which it does.
   std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.seconds < b.seconds; });
   const std::size_t chosen = rng_.below(std::max<std::size_t>((kept.size() + 1) / 2, 1));
   // Where that takes longer than the round itself it is left to those that may win.

@@ -21,8 +21,8 @@ constexpr std::size_t copied_before = 8;
 // To warm up before short calls are sampled, and the rounds that they are sampled for at least: what disturbs
 // the machine for a millisecond must not have most of them.
 constexpr std::size_t warming_batches = 6, short_rounds = 2;
-// Of batches that are shown again to two fresh processes, and of those before them, which are not looked at:
-// what a kernel does in its first calls only is slow in both.
+// Batches that are shown again to two fresh processes; the first of them do not count, since what a kernel
+// does only in its first calls is slow in both.
 constexpr double replayed_seconds = 0.1;
 constexpr std::size_t least_replayed = 32, most_replayed = 512, first_replayed = 8;
 
