@@ -58,12 +58,14 @@ void add(Printed& printed, const std::string& way, const std::optional<Ratio>& r
 struct Place {
   int core = 0;
   std::filesystem::path scratch;
-  std::string command;  ///< the program kernelsearch, for lanes; empty: there is none
+  std::string command;                   ///< the program kernelsearch, for lanes; empty: there is none
+  Sandbox sandbox = Sandbox::automatic;  ///< of what is built and run
 };
 
 HostOptions host_options_of(const Place& place) {
   HostOptions options;
   options.core = place.core;
+  options.sandbox = place.sandbox;
   options.cache_directory = place.scratch / "cache";
   options.pairs.when = Pairing::always;
   return options;
@@ -85,6 +87,7 @@ class Subject {
   [[nodiscard]] GpuEvaluator& device() {
     if (!device_) {
       GpuOptions options;
+      options.sandbox = place_.sandbox;
       options.cache_directory = place_.scratch / "cache";
       options.pairs.when = Pairing::always;
       device_ = std::make_unique<GpuEvaluator>(problem_, options);
@@ -488,8 +491,9 @@ int compare_kernels(const Arguments& arguments, bool different) {
       for (const Way& way : all) known += " " + way.name;
       kernelsearch::detail::raise<ConfigError>("there is no such way here", name, "choose from" + known);
     }
+  const Sandbox sandbox = sandbox_from(arguments.text("sandbox", "auto"));
   const Scratch scratch;
-  print_machine(load);
+  print_machine(load, sandbox);
   if (command.empty()) fmt::print("left out: remote lanes: --command names no program kernelsearch\n");
   for (const auto& why : tools_left_out()) fmt::print("left out: {}\n", why);
   const std::vector<int>& cores = host_machine().cores;
@@ -500,7 +504,7 @@ int compare_kernels(const Arguments& arguments, bool different) {
   const auto work = [&](std::size_t job) {
     // A core of its own for each, the last first, and its neighbours free for who measures from outside.
     const Place place{cores[cores.size() - 1 - job * (cores.size() / jobs)],
-                      scratch.path() / fmt::format("job_{}", job), command};
+                      scratch.path() / fmt::format("job_{}", job), command, sandbox};
     std::filesystem::create_directories(place.scratch);
     const BusyLoops loops(load, place.core);
     for (std::size_t k = next++; k < kernels.size(); k = next++) {

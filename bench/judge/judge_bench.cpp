@@ -7,6 +7,7 @@
 //   judge_bench mutants [--repeat 20] [--load LOOPS] [--only NAME]
 //   judge_bench aa|ab [--repeat 20] [--problems NUMBER|NAMES] [--ways NAMES] [--device host|cuda] [--jobs 1]
 //               [--load LOOPS] [--csv FILE] [--command KERNELSEARCH]
+//               [--sandbox auto|bubblewrap|landlock|none]
 //   judge_bench trials [--trials 25] [--repeat 3] [--load LOOPS]
 #include "judge_bench.hpp"
 
@@ -21,7 +22,6 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/judge/machine.hpp"
-#include "kernelsearch/process/sandbox.hpp"
 #include "support/test_data.hpp"
 
 namespace judge_bench {
@@ -106,10 +106,9 @@ std::filesystem::path hostile_folder() {
   return support::test_data() / "hostile";
 }
 
-void print_machine(int loops) {
-  const auto sandbox = kernelsearch::resolved(kernelsearch::Sandbox::automatic);
+void print_machine(int loops, kernelsearch::Sandbox sandbox) {
   fmt::print("{}; core {}; sandbox {}; {}\n\n", host_machine().id(), measured_core_number(),
-             kernelsearch::description_of(sandbox),
+             kernelsearch::description_of(kernelsearch::resolved(sandbox)),
              loops == 0 ? "no load of ours" : fmt::format("beside {} busy loops", loops));
 }
 
@@ -125,14 +124,16 @@ int main(int argc, char** argv) try {
   if (command == "attacks") return judge_attacks(given({"repeat", "jobs", "only", "all!", "list!"}));
   if (command == "mutants") return judge_mutants(given({"repeat", "load", "only"}));
   if (command == "aa" || command == "ab")
-    return compare_kernels(given({"repeat", "problems", "ways", "device", "jobs", "load", "csv", "command"}),
-                           command == "ab");
+    return compare_kernels(
+        given({"repeat", "problems", "ways", "device", "jobs", "load", "csv", "command", "sandbox"}),
+        command == "ab");
   if (command == "trials") return count_trials(given({"trials", "repeat", "load"}));
   fmt::print(
       stderr,
       "usage: judge_bench honest|mutants [--repeat N] [--load LOOPS] [--only NAME]\n"
       "       judge_bench aa|ab [--repeat N] [--problems NUMBER|NAMES] [--ways NAMES] [--device host|cuda]\n"
       "                   [--jobs N] [--load LOOPS] [--csv FILE] [--command KERNELSEARCH]\n"
+      "                   [--sandbox NAME]\n"
       "       judge_bench trials [--trials N] [--repeat N] [--load LOOPS]\n");
   return 2;
 } catch (const std::exception& error) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
+#include "kernelsearch/process/sandbox.hpp"
 
 /// What the subcommands of judge_bench share.
 namespace judge_bench {
@@ -58,7 +59,7 @@ class BusyLoops {
 [[nodiscard]] std::filesystem::path hostile_folder();
 
 /// Machine, compiler and load in a line that begins a report.
-void print_machine(int loops);
+void print_machine(int loops, kernelsearch::Sandbox sandbox = kernelsearch::Sandbox::automatic);
 
 int judge_honest(const Arguments& arguments);
 int judge_attacks(const Arguments& arguments);

@@ -17,6 +17,7 @@
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/test_backend.hpp"
+#include "support/thorough.hpp"
 #include "support/transformation_proofs.hpp"
 
 using namespace kernelsearch;
@@ -29,8 +30,7 @@ TEST_CASE("CUDA proofs of transformations are right on every shape") {
     std::erase_if(all, [&](const proofs::Proof& proof) { return proof.name != only; });
     REQUIRE_MESSAGE(all.size() == 1, "KERNELSEARCH_TEST_PROOF names no CUDA proof: " << only);
   }
-  const char* repeat = std::getenv("KERNELSEARCH_TEST_REPEAT");
-  const std::size_t times = repeat ? std::max(1l, std::atol(repeat)) : 1, count = all.size() * times;
+  const std::size_t count = all.size() * repeats_asked();
   const TemporaryFolder cache;
   std::vector<Evaluation> results(count);
   std::vector<std::string> faults(count);

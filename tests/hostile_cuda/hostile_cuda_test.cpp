@@ -3,7 +3,7 @@
 
 // Hostile and honest device kernels and launch functions, judged on a GPU, or with
 // KERNELSEARCH_TEST_BACKEND=standin on the stand-in of HIP (whose libraries KERNELSEARCH_HIP_RUNTIME
-// and KERNELSEARCH_HIPRTC name).
+// and KERNELSEARCH_HIPRTC name). KERNELSEARCH_TEST_REPEAT=N judges each N times.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -105,9 +105,8 @@ std::string missing_launch_compiler() {
   }
 }
 
-std::vector<Judged> judge_all(const std::vector<Sample>& hostile_ones,
-                              const std::vector<Sample>& honest_ones) {
-  const TemporaryFolder cache;
+std::vector<Judged> judge_all(const std::vector<Sample>& hostile_ones, const std::vector<Sample>& honest_ones,
+                              const std::filesystem::path& cache) {
   std::vector<Judged> results(hostile_ones.size() + honest_ones.size());
   std::map<std::string, std::vector<Judged*>> by_problem;
   std::map<std::string, const Sample*> honest;
@@ -128,7 +127,7 @@ std::vector<Judged> judge_all(const std::vector<Sample>& hostile_ones,
   for (unsigned t = 0; t < most; ++t)
     threads.emplace_back([&] {
       for (std::size_t i = taken++; i < names.size(); i = taken++) try {
-          judge(names[i], by_problem[names[i]], honest[names[i]], cache.path());
+          judge(names[i], by_problem[names[i]], honest[names[i]], cache);
         } catch (const std::exception& error) {
           for (Judged* result : by_problem[names[i]]) result->error = error.what();
         }
@@ -152,6 +151,40 @@ void write_table(const std::vector<Judged>& results) {
   }
 }
 
+/// That a kernel got the verdict that it deserves.
+void check_verdict(const Judged& result) {
+  const Sample& sample = *result.sample;
+  CAPTURE(sample.name);
+  CAPTURE(result.ours.reason);
+  CHECK_MESSAGE(result.error.empty(), result.error);
+  if (sample.value("expect").empty()) {
+    CHECK_MESSAGE(result.ours.verdict == Verdict::ok, to_string(result.ours.verdict));
+    return;
+  }
+  const std::string expected = sample.at("expect", backend);
+  CHECK_MESSAGE(sample.allows(result.ours.verdict, result.ours.reason, backend),
+                to_string(result.ours.verdict) << " instead of " << expected);
+  if (sample.value("searched") == "yes")
+    CHECK_MESSAGE(sample.allows(result.searched.verdict, result.searched.reason, backend),
+                  "in a search: " << to_string(result.searched.verdict) << " instead of " << expected << ", "
+                                  << result.searched.reason);
+  CHECK_MESSAGE(result.after == Verdict::ok, "the next: " << to_string(result.after));
+  // Under load there is doubt whether it lies, and it is charged what it took: no nanoseconds.
+  if (sample.value("charged") == "yes" && result.ours.verdict == Verdict::ok) {
+    CHECK(result.ours.features.find("charged_batches").value_or(0) > 0);
+    CHECK(result.ours.measurement.seconds > 2e-5);
+  }
+  // Not on the stand-in: its times are those of a processor that others use.
+  if (backend == GpuBackend::cuda && sample.value("gain") == "none" && result.ours.verdict == Verdict::ok)
+    CHECK(result.ours.measurement.seconds > 0.7 * result.honest_seconds);
+  const std::string naive = sample.at("naive", backend);
+  if (sample.value("forged") == "yes") CHECK(result.naive.mean < 1e-7);
+  if (naive == "fooled") CHECK(result.naive.accepted);
+  if (naive == "notices") CHECK(!result.naive.accepted);
+  if (naive == "breaks") CHECK(!result.naive.usable);
+  if (naive != "breaks" && naive != "either") CHECK(result.naive.usable);
+}
+
 }  // namespace
 
 TEST_CASE("hostile kernels fool a naive harness and get the verdict that each deserves; honest ones are ok") {
@@ -165,39 +198,12 @@ TEST_CASE("hostile kernels fool a naive harness and get the verdict that each de
   CHECK(honest_ones.size() >= 35);
   if (backend != GpuBackend::cuda)
     for (auto* list : {&hostile_ones, &honest_ones}) keep_tested(*list, 3);
-  const std::vector<Judged> results = judge_all(hostile_ones, honest_ones);
-  write_table(results);
-  for (const Judged& result : results) {
-    const Sample& sample = *result.sample;
-    CAPTURE(sample.name);
-    CAPTURE(result.ours.reason);
-    CHECK_MESSAGE(result.error.empty(), result.error);
-    if (sample.value("expect").empty()) {
-      CHECK_MESSAGE(result.ours.verdict == Verdict::ok, to_string(result.ours.verdict));
-      continue;
-    }
-    const std::string expected = sample.at("expect", backend);
-    CHECK_MESSAGE(sample.allows(result.ours.verdict, result.ours.reason, backend),
-                  to_string(result.ours.verdict) << " instead of " << expected);
-    if (sample.value("searched") == "yes")
-      CHECK_MESSAGE(sample.allows(result.searched.verdict, result.searched.reason, backend),
-                    "in a search: " << to_string(result.searched.verdict) << " instead of " << expected
-                                    << ", " << result.searched.reason);
-    CHECK_MESSAGE(result.after == Verdict::ok, "the next: " << to_string(result.after));
-    // Under load there is doubt whether it lies, and it is charged what it took: no nanoseconds.
-    if (sample.value("charged") == "yes" && result.ours.verdict == Verdict::ok) {
-      CHECK(result.ours.features.find("charged_batches").value_or(0) > 0);
-      CHECK(result.ours.measurement.seconds > 2e-5);
-    }
-    // Not on the stand-in: its times are those of a processor that others use.
-    if (backend == GpuBackend::cuda && sample.value("gain") == "none" && result.ours.verdict == Verdict::ok)
-      CHECK(result.ours.measurement.seconds > 0.7 * result.honest_seconds);
-    const std::string naive = sample.at("naive", backend);
-    if (sample.value("forged") == "yes") CHECK(result.naive.mean < 1e-7);
-    if (naive == "fooled") CHECK(result.naive.accepted);
-    if (naive == "notices") CHECK(!result.naive.accepted);
-    if (naive == "breaks") CHECK(!result.naive.usable);
-    if (naive != "breaks" && naive != "either") CHECK(result.naive.usable);
+  const TemporaryFolder cache;
+  for (std::size_t turn = 0; turn < repeats_asked(); ++turn) {
+    CAPTURE(turn);
+    const std::vector<Judged> results = judge_all(hostile_ones, honest_ones, cache.path());
+    write_table(results);
+    for (const Judged& result : results) check_verdict(result);
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
@@ -24,4 +25,10 @@ template <class List>
 void keep_tested(List& list, std::size_t of) {
   std::size_t index = 0;
   std::erase_if(list, [&](const auto&) { return !is_tested(index++, of); });
+}
+
+/// How many times what fails once in a while is to be tried: KERNELSEARCH_TEST_REPEAT, else once.
+inline std::size_t repeats_asked() {
+  const char* const asked = std::getenv("KERNELSEARCH_TEST_REPEAT");
+  return asked != nullptr ? static_cast<std::size_t>(std::max(1L, std::atol(asked))) : 1;
 }
