@@ -461,6 +461,8 @@ __device__ __forceinline__ void through_shared(Group& group, const float* x, flo
       }
     }
     if constexpr (!STORE_BULK) {
+      // A barrier does not wait for loads on their way, and the next copy writes where they read.
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
       sync(group);
       if (const int later = step + STAGES * steps.stride; group.lane == 0 && later < steps.last)
         fetch(later, stage);
