@@ -59,7 +59,7 @@ def of_class(node, level):
             name = node.name if member.name == "__init__" else member.name
             shown = signature(member, "staticmethod" not in known).replace("__init__(", f"{node.name}(", 1)
             if member.name not in overloads:
-                lines += [f"{'#' * (level + 1)} `{node.name}.{name}`" if member.name != "__init__" else f"{'#' * (level + 1)} Making a `{name}`", ""]
+                lines += [f"{'#' * (level + 1)} `{node.name}.{name}`" if member.name != "__init__" else f"{'#' * (level + 1)} `{name}()`", ""]
                 overloads.add(member.name)
             lines += ["```python", ("@staticmethod\n" if "staticmethod" in known else "") + shown, "```", "", *told(member), ""]
     if properties:

@@ -40,6 +40,9 @@ class Pages:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
+    def title_of(self, source):
+        return next((line[2:].strip() for line in (ROOT / source).read_text().splitlines() if line.startswith("# ")), source)
+
     def place_of(self, source):
         """Where a file of the tree is on the site; it is put there where it is not yet. None: it has no place there."""
         source = posixpath.normpath(source)
@@ -78,6 +81,8 @@ class Pages:
             if place is None:  # a folder of the sources, which is not on the site
                 return label[1:-1]
             anchor = f"#{anchor}" if anchor and place.endswith(".md") else ""
+            if re.fullmatch(r"\[[\w./-]+\.md\]", label):  # a file's name is for readers of the tree
+                label = f"[{self.title_of(posixpath.normpath(posixpath.join(folder, path)))}]"
             return f"{label}({posixpath.relpath(place, posixpath.dirname(name) or '.')}{anchor})"
 
         parts = re.split(r"(^```.*?^```[^\n]*$|^    [^\n]*$)", text, flags=re.MULTILINE | re.DOTALL)
@@ -288,6 +293,9 @@ def write_pages(out, command=None, stub=None):
     import python_reference
 
     pages.write("reference/python.md", python_reference.markdown(stub))
+    # Names of tunables and keys stay in one piece, and the last column keeps a width that can be read; narrow screens scroll a table.
+    (out / "site.css").write_text(".md-typeset td:first-child > code { white-space: nowrap; }\n"
+                                  ".md-typeset table:not([class]) td:last-child:not(:first-child) { min-width: 9rem; }\n")
     if command:
         import command_reference
 
