@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE, COMMAND = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+SOURCE, COMMAND = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 failures = 0
 
 
