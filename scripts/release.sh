@@ -11,6 +11,7 @@ notes and the checksums in dist/VERSION, and an annotated tag vVERSION. It publi
 It refuses, and changes nothing, when
   * something is not committed, or the tag is there already;
   * places that name the version differ, or CHANGELOG.md's newest section has no date;
+  * tests/formats/VERSION is not there: what this version writes, for later versions to read (scripts/format_corpus.sh);
   * a leg is red, or a test of any leg fails.
 USAGE
 }
@@ -37,6 +38,7 @@ heading=$(grep -m1 "^## $version (" CHANGELOG.md)
 [[ $heading =~ \(([0-9]{1,2}\ [A-Z][a-z]+\ [0-9]{4})\)$ ]] ||
   die "No release: write the date into CHANGELOG.md, as in \`## $version (1 December 2026)\`; it has \`$heading\`"
 [ -n "${notes//[[:space:]]/}" ] || die "No release: CHANGELOG.md says nothing of $version"
+[ -e "tests/formats/$version/runs.db" ] || die "No release: tests/formats/$version is not there; make it with scripts/format_corpus.sh and commit it"
 
 say "Every leg"
 scripts/test.sh || die "No release: a leg is red"

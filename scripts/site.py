@@ -3,11 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pages of the documentation site, and a look at what became of them.
 
-    site.py pages OUT [COMMAND]    writes the pages: docs/ with a first page, references and the gallery of examples; OUT/mkdocs.yml is
-                                   mkdocs.yml with the folders of its `nav` spelled out. COMMAND is kernelsearch, whose help is a page
+    site.py pages OUT [--command COMMAND] [--stub STUB]
+                                   writes the pages: docs/ with a first page, references and the gallery of examples; OUT/mkdocs.yml is
+                                   mkdocs.yml with the folders of its `nav` spelled out. COMMAND is kernelsearch, whose help is a page;
+                                   STUB describes the extension of the Python package (_kernelsearch.pyi)
     site.py check HTML             follows every link inside of the site, ends with 1 where one leads nowhere
+    site.py publish HTML FOLDER VERSION
+                                   puts the site into FOLDER/VERSION, beside those of other versions; FOLDER leads to the newest
 
 scripts/site.sh does both and builds the site between them."""
+import argparse
 import html.parser
 import json
 import pathlib
@@ -34,6 +39,9 @@ class Pages:
         path = self.out / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+    def title_of(self, source):
+        return next((line[2:].strip() for line in (ROOT / source).read_text().splitlines() if line.startswith("# ")), source)
 
     def place_of(self, source):
         """Where a file of the tree is on the site; it is put there where it is not yet. None: it has no place there."""
@@ -73,6 +81,8 @@ class Pages:
             if place is None:  # a folder of the sources, which is not on the site
                 return label[1:-1]
             anchor = f"#{anchor}" if anchor and place.endswith(".md") else ""
+            if re.fullmatch(r"\[[\w./-]+\.md\]", label):  # a file's name is for readers of the tree
+                label = f"[{self.title_of(posixpath.normpath(posixpath.join(folder, path)))}]"
             return f"{label}({posixpath.relpath(place, posixpath.dirname(name) or '.')}{anchor})"
 
         parts = re.split(r"(^```.*?^```[^\n]*$|^    [^\n]*$)", text, flags=re.MULTILINE | re.DOTALL)
@@ -166,8 +176,56 @@ def tunable_rows(problem):
     return rows
 
 
+# Columns of tables that say what an example is, or what was hoped for, rather than what was measured.
+NOT_MEASURED = {"", "what", "limited by", "valid points", "compiler", "goal"}
+
+
+def measurements(header, cells):
+    """The columns of a row that were measured: (name, cell)."""
+    return [(title, cell) for title, cell in list(zip(header, cells))[1:] if title not in NOT_MEASURED and re.search(r"\d", cell)]
+
+
+def figures():
+    """What the documents' tables say of each example, if something was measured: its folder to tables (page, heading above, columns, rows)."""
+    found = {}
+    for file in sorted((ROOT / "docs").rglob("*.md")):
+        heading, header, last = "", [], ""
+        for line in file.read_text().splitlines():
+            if line.startswith("#"):
+                heading = line.lstrip("#").strip()
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]] if line.startswith("|") else []
+            if re.fullmatch(r"\|[\s:|-]+\|", line):
+                header = last
+            elif header and len(cells) == len(header) and measurements(header, cells):
+                named = re.search(r"\]\((?:\.\./)+examples/(\w+/\w+)/", cells[0])
+                if named and (ROOT / "examples" / named.group(1) / "problem.json").exists():
+                    tables = found.setdefault(named.group(1), [])
+                    if not tables or tables[-1][:3] != (str(file.relative_to(ROOT)), heading, header):
+                        tables.append((str(file.relative_to(ROOT)), heading, header, []))
+                    tables[-1][3].append(cells)
+            last = cells
+            header = header if cells else []
+    return found
+
+
+def anchor_of(heading):
+    """Where a heading is on its page (the slugs of mkdocs.yml)."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+    return re.sub(r"\s", "-", re.sub(r"[^\w\- ]", "", text.lower()))
+
+
+def figure_of(measured, name):
+    """The first row of an example's figures in a few words, for the list."""
+    if not measured:
+        return ""
+    _, _, header, rows = measured[0]
+    said = "; ".join(f"{title}: {cell}" for title, cell in measurements(header, rows[0])[-2:])
+    return f"[{said}]({name}#figures)"
+
+
 def gallery(pages):
     """A page of each problem folder among the examples, and a page that lists them."""
+    known = figures()
     folders = sorted(file.parent for file in (ROOT / "examples").glob("*/*/problem.json"))
     for folder in folders:
         source = str(folder.relative_to(ROOT))
@@ -176,19 +234,20 @@ def gallery(pages):
         pages.places.setdefault(f"{source}/problem.json", name)
     # What is said of them elsewhere: the tables of docs/examples.md and docs/benchmarks.md.
     lines = ["# Gallery", "", "Problem folders that tune as they are: `kernelsearch tune examples/NAME`. With the Python wheel, "
-             "`python -m kernelsearch.examples NAME` copies one. Figures of these kernels are in [Examples](examples.md) and [Benchmarks](benchmarks.md), "
-             "with the machine and the date.", ""]
+             "`python -m kernelsearch.examples NAME` copies one. The page of an example has what was measured of it, from [Examples](examples.md) and "
+             "[Benchmarks](benchmarks.md), which name the machine and the date.", ""]
     by_backend = {}
     for folder in folders:
         by_backend.setdefault(folder.parent.name, []).append(folder)
     for backend, members in by_backend.items():
-        lines += [f"## {backend}", "", "| example | function | tunables | shapes |", "|---|---|--:|--:|"]
+        lines += [f"## {backend}", "", "| example | function | tunables | shapes | figures |", "|---|---|--:|--:|---|"]
         for folder in members:
             problem = read_problem(folder / "problem.json")
             source = str(folder.relative_to(ROOT))
             name = f"gallery/{folder.parent.name}/{folder.name}.md"
             tunables = tunable_rows(problem)
-            lines.append(f"| [{folder.name}]({name}) | `{problem.get('function', '')}` | {len(tunables)} | {len(problem.get('shapes', []))} |")
+            measured = known.get(f"{folder.parent.name}/{folder.name}", [])
+            lines.append(f"| [{folder.name}]({name}) | `{problem.get('function', '')}` | {len(tunables)} | {len(problem.get('shapes', []))} | {figure_of(measured, name)} |")
             if (folder / "README.md").exists():
                 page = [pages.linked((folder / "README.md").read_text(), f"{source}/README.md", name), ""]
             else:
@@ -196,6 +255,13 @@ def gallery(pages):
             page += ["```sh", f"kernelsearch tune {source} --budget 60s", "```", ""]
             if tunables:
                 page += ["## Tunables of the search", "", "| tunable | values |", "|---|---|", *tunables, ""]
+            if measured:
+                page += ["## Figures", ""]
+            for document, heading, header, rows in measured:
+                place = posixpath.relpath(pages.places[document], posixpath.dirname(name))
+                page += [f"From [{heading}]({place}#{anchor_of(heading)}), which says where and when they were taken:", "", "| " + " | ".join(header) + " |",
+                         "|" + "---|" * len(header)]
+                page += [pages.linked("| " + " | ".join(row) + " |", document, name) for row in rows] + [""]
             page += ["## Files", ""]
             for file in sorted(folder.iterdir()):
                 if file.suffix in (*LANGUAGES, ".json") and file.stat().st_size < 60_000:
@@ -208,7 +274,7 @@ def gallery(pages):
     return [f"gallery/{folder.parent.name}/{folder.name}.md" for folder in folders]
 
 
-def write_pages(out, command):
+def write_pages(out, command=None, stub=None):
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     pages = Pages(out)
@@ -224,8 +290,13 @@ def write_pages(out, command):
     for source in (*documents, *PROJECT, "README.md"):
         pages.add(source)
     pages.write("reference/problem.md", schema_page(json.loads((ROOT / "docs/formats/problem.schema.json").read_text())))
+    import python_reference
+
+    pages.write("reference/python.md", python_reference.markdown(stub))
+    # Names of tunables and keys stay in one piece, and the last column keeps a width that can be read; narrow screens scroll a table.
+    (out / "site.css").write_text(".md-typeset td:first-child > code { white-space: nowrap; }\n"
+                                  ".md-typeset table:not([class]) td:last-child:not(:first-child) { min-width: 9rem; }\n")
     if command:
-        sys.path.insert(0, str(ROOT / "scripts"))
         import command_reference
 
         text = command_reference.markdown(str(pathlib.Path(command).resolve()))
@@ -295,12 +366,46 @@ def check(site):
     return broken, seen, len(parsed)
 
 
+def version_key(version):
+    return [int(part) if part.isdigit() else 0 for part in re.split(r"[.-]", version)]
+
+
+def publish(site, folder, version):
+    """The site among those of other versions: FOLDER/VERSION, which the menu of all of them reads from FOLDER/versions.json."""
+    if not re.fullmatch(r"\d+\.\d+(\.\d+)?(-\w+)?", version):
+        sys.exit(f"The version is `{version}`; write one as in 0.2.0")
+    if not (site / "index.html").exists():
+        sys.exit(f"{site} has no index.html: name the folder html that scripts/site.sh makes")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / version, ignore_errors=True)
+    shutil.copytree(site, folder / version)
+    versions = sorted((one.parent.name for one in folder.glob("*/index.html")), key=version_key, reverse=True)
+    listed = [{"version": one, "title": one, "aliases": ["latest"] if one == versions[0] else []} for one in versions]
+    (folder / "versions.json").write_text(json.dumps(listed, indent=1) + "\n")
+    (folder / "index.html").write_text(f'<!DOCTYPE html>\n<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={versions[0]}/index.html">\n'
+                                       f'<title>kernelsearch</title><a href="{versions[0]}/index.html">kernelsearch {versions[0]}</a>\n')
+    return versions
+
+
 if __name__ == "__main__":
-    if len(sys.argv) in (3, 4) and sys.argv[1] == "pages":
-        write_pages(pathlib.Path(sys.argv[2]).resolve(), sys.argv[3] if len(sys.argv) == 4 else None)
-    elif len(sys.argv) == 3 and sys.argv[1] == "check":
-        broken, seen, pages = check(pathlib.Path(sys.argv[2]))
+    sys.path.insert(0, str(ROOT / "scripts"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_subparsers(dest="what", required=True)
+    of_pages = what.add_parser("pages")
+    of_pages.add_argument("out", type=pathlib.Path)
+    of_pages.add_argument("--command")
+    of_pages.add_argument("--stub")
+    what.add_parser("check").add_argument("html", type=pathlib.Path)
+    of_publish = what.add_parser("publish")
+    of_publish.add_argument("html", type=pathlib.Path)
+    of_publish.add_argument("folder", type=pathlib.Path)
+    of_publish.add_argument("version")
+    given = parser.parse_args()
+    if given.what == "pages":
+        write_pages(given.out.resolve(), given.command, given.stub)
+    elif given.what == "publish":
+        print("versions: " + ", ".join(publish(given.html, given.folder, given.version)))
+    else:
+        broken, seen, pages = check(given.html)
         print("\n".join(broken) or f"{seen} links on {pages} pages, none broken")
         sys.exit(1 if broken or seen == 0 else 0)
-    else:
-        sys.exit(__doc__)

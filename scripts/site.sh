@@ -5,9 +5,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
   cat <<'USAGE'
-scripts/site.sh [--command PROGRAM] [--out FOLDER]
-Builds the documentation site with mkdocs-material, which PyPI is asked for: docs/ with search, the references of the command and of the
-problem format, the gallery of examples, and the reference of the C++ and C headers by Doxygen, which is installed where it is missing.
+scripts/site.sh [--command PROGRAM] [--stub FILE] [--out FOLDER] [--publish FOLDER]
+Builds the documentation site with mkdocs-material, which PyPI is asked for: docs/ with search, the references of the command, of the
+problem format and of the Python package, the gallery of examples, and the reference of the C++ and C headers by Doxygen, which is
+installed where it is missing.
 A warning of either, a page without a place in the navigation or a dead link ends it with an error.
   --command PROGRAM   kernelsearch, whose help becomes a page; left out, one that a build folder or the path has. Without any, that page
                       is left out
@@ -15,10 +16,12 @@ A warning of either, a page without a place in the navigation or a dead link end
 USAGE
 }
 
-command='' out=build/site
+command='' stub='' out=build/site publish=''
 while [ $# -gt 0 ]; do
   case $1 in
     --command) command=${2:?--command needs a program}; shift ;;
+    --stub) stub=${2:?--stub needs a file}; shift ;;
+    --publish) publish=${2:?--publish needs a folder}; shift ;;
     --out) out=${2:?--out needs a folder}; shift ;;
     -h | --help) usage; exit 0 ;;
     *) usage >&2; die "No such option: $1" ;;
@@ -26,15 +29,23 @@ while [ $# -gt 0 ]; do
   shift
 done
 if [ -z "$command" ]; then
-  for command in build/*/apps/kernelsearch/kernelsearch "$(type -P kernelsearch || true)"; do
+  for command in build/*/apps/kernelsearch/kernelsearch build/*/apps/portable/together/kernelsearch "$(type -P kernelsearch || true)"; do
     [ -x "$command" ] && break
     command=''
   done
 fi
 [ -n "$command" ] || say "No kernelsearch is built or installed: the reference of the command is left out"
 
+if [ -z "$stub" ]; then
+  for stub in build/*/wheel/build*/_kernelsearch.pyi build/*/tests/python/package/build/_kernelsearch.pyi; do
+    [ -f "$stub" ] && break
+    stub=''
+  done
+fi
+[ -n "$stub" ] || say "The Python package was not built: the reference of its extension is left out"
+
 need_packages doxygen
-python3 scripts/site.py pages "$out/pages" ${command:+"$command"}
+python3 scripts/site.py pages "$out/pages" ${command:+--command "$command"} ${stub:+--stub "$stub"}
 say "The reference of the headers"
 version=$(sed -n 's/#define KERNELSEARCH_VERSION "\(.*\)"/\1/p' include/kernelsearch/version.hpp)
 mkdir -p "$out/pages/reference/cpp"
@@ -48,3 +59,4 @@ fi
 say "Building $out/html"
 NO_MKDOCS_2_WARNING=true "$out/tools/bin/mkdocs" -q build --strict -f "$out/mkdocs.yml"
 python3 scripts/site.py check "$out/html" >&2
+[ -z "$publish" ] || python3 scripts/site.py publish "$out/html" "$publish" "$version" >&2

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 cmake_minimum_required(VERSION 3.25)
 
-# cmake -DHOW=install|build_tree|subdirectory -DSOURCE= -DBUILD= -DWORK= -DCOMPILER= -DTARGETS= -DCOMPONENTS=
+# cmake -DHOW=install|pkg_config|build_tree|subdirectory -DSOURCE= -DBUILD= -DWORK= -DCOMPILER= -DTARGETS= -DCOMPONENTS=
 #       [-DABSENT_PACKAGES=] [-DLAUNCHER=] [-DPROGRAM=] [-DOPTIONS=] [-DNO_SYMBOLS=] -P run.cmake
 # Configures, builds and runs tests/consumer/app the way a user would. NO_SYMBOLS: nothing in the library matches it.
+# pkg_config: by a compiler with the flags of kernelsearch-COMPONENTS; what PROGRAM must print first, PRINTS.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   message("${output}")
@@ -19,11 +20,18 @@ file(REMOVE_RECURSE ${WORK})
 set(options -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
     "-DTARGETS=${TARGETS}" "-DCOMPONENTS=${COMPONENTS}" "-DABSENT_PACKAGES=${ABSENT_PACKAGES}"
     -DPROGRAM=${PROGRAM} -DOPTIONS=${OPTIONS})
-if(HOW STREQUAL install)
+if(HOW STREQUAL "pkg_config")
+  find_program(pkg_config NAMES pkg-config pkgconf)
+  if(NOT pkg_config)
+    message("skipped: there is no pkg-config")
+    return()
+  endif()
+endif()
+if(HOW MATCHES "^(install|pkg_config)$")
   must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first --component development)
   # Moved: an installed package must not remember where it was installed.
   file(RENAME ${WORK}/first ${WORK}/prefix)
-  file(GLOB_RECURSE leaked_in ${WORK}/prefix/*.cmake)
+  file(GLOB_RECURSE leaked_in ${WORK}/prefix/*.cmake ${WORK}/prefix/*.pc)
   foreach(file IN LISTS leaked_in)
     file(READ ${file} text)
     # As a whole path: a tree may lie in /kernelsearch, which ends many another path.
@@ -45,6 +53,22 @@ elseif(HOW STREQUAL subdirectory)
   list(APPEND options -DSUBDIRECTORY=${SOURCE})
 else()
   message(FATAL_ERROR "HOW is ${HOW}")
+endif()
+if(HOW STREQUAL "pkg_config")
+  file(GLOB_RECURSE description ${WORK}/prefix/kernelsearch-${COMPONENTS}.pc)
+  cmake_path(GET description PARENT_PATH folder)
+  set(ENV{PKG_CONFIG_PATH} ${folder})
+  execute_process(COMMAND ${pkg_config} --static --cflags --libs kernelsearch-${COMPONENTS} OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  file(MAKE_DIRECTORY ${WORK}/build)
+  must(${LAUNCHER} ${COMPILER} -std=c++20 -c ${SOURCE}/${PROGRAM} -o ${WORK}/build/app.o ${flags})
+  must(${COMPILER} ${WORK}/build/app.o -o ${WORK}/build/app ${flags})
+  execute_process(COMMAND ${WORK}/build/app OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT output MATCHES "^${PRINTS}")
+    message(FATAL_ERROR "the program said: ${output}")
+  endif()
+  file(REMOVE_RECURSE ${WORK})
+  return()
 endif()
 must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/tests/consumer/app -B ${WORK}/build ${options})
 must(${CMAKE_COMMAND} --build ${WORK}/build)
