@@ -5,6 +5,7 @@
 #include "kernelsearch/core/impl/error_impl.hpp"
 #include "kernelsearch/core/impl/expression_impl.hpp"
 #include "kernelsearch/core/impl/features_impl.hpp"
+#include "kernelsearch/core/impl/field_impl.hpp"
 #include "kernelsearch/core/impl/move_impl.hpp"
 #include "kernelsearch/core/impl/nearest_impl.hpp"
 #include "kernelsearch/core/impl/option_fault_impl.hpp"

@@ -25,7 +25,6 @@
 #include "kernelsearch/policy/impl/particle_swarm_impl.hpp"
 #include "kernelsearch/policy/impl/policy_bandit_impl.hpp"
 #include "kernelsearch/policy/impl/policy_choice_impl.hpp"
-#include "kernelsearch/policy/impl/policy_option_impl.hpp"
 #include "kernelsearch/policy/impl/policy_text_impl.hpp"
 #include "kernelsearch/policy/impl/pull_statistics_impl.hpp"
 #include "kernelsearch/policy/impl/random_search_impl.hpp"

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "terminal.hpp"
@@ -12,10 +13,15 @@
 namespace kernelsearch::app {
 namespace {
 
+/// The options that the help shows: former spellings are in no group.
+std::vector<const CLI::Option*> shown_options(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
 /// The long options of a command and of what is below it, and the names of that, separated by blanks.
 std::string options_of(const CLI::App& app) {
   std::string words;
-  for (const CLI::Option* option : app.get_options())
+  for (const CLI::Option* option : shown_options(app))
     for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
   if (app.get_parent() == nullptr) return words;  // each subcommand has its own line
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -54,7 +60,7 @@ std::string fish_script(const CLI::App& root) {
   for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
     script += fmt::format("complete -c kernelsearch -n __fish_use_subcommand -a {} -d '{}'\n",
                           sub->get_name(), sub->get_description());
-    for (const CLI::Option* option : sub->get_options())
+    for (const CLI::Option* option : shown_options(*sub))
       for (const std::string& name : option->get_lnames())
         script += fmt::format("complete -c kernelsearch -n '__fish_seen_subcommand_from {}' -l {}\n",
                               sub->get_name(), name);

@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +17,7 @@
 #include "kernelsearch/policy/policy_text.hpp"
 #include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/backend.hpp"
+#include "kernelsearch/run/run_option.hpp"
 #include "kernelsearch/systems/policy_options_schema.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "list_methods.hpp"
@@ -39,6 +38,11 @@ Rows rows_of(const std::string& what) {
   if (what == "systems") {
     Rows rows;
     for (const SystemEntry& entry : system_entries()) rows.emplace_back(entry.name, entry.summary);
+    return rows;
+  }
+  if (what == "options") {
+    Rows rows;
+    for (const RunOption& option : run_options()) rows.emplace_back(option.name, option.summary);
     return rows;
   }
   if (what == "generators")
@@ -70,23 +74,12 @@ nlohmann::ordered_json policies_json(std::span<const ConfigPolicyEntry> policies
   return array;
 }
 
-/// What an option can be: `int, 1 to 1000000`, `hamming or adjacent`.
-std::string values_of(const PolicyOption& option) {
-  if (!option.choices.empty()) return fmt::format("{}", fmt::join(option.choices, " or "));
-  std::string text = type_name(option.type);
-  if (std::isfinite(option.least)) text += fmt::format(", {:.15g}", option.least);
-  if (std::isfinite(option.most)) text += fmt::format(" to {:.15g}", option.most);
-  if (std::isfinite(option.least) && !std::isfinite(option.most)) text += " or more";
-  return text;
-}
-
 void print_policy(const ConfigPolicyEntry& entry) {
   print_clean("{}: {}\n", entry.name, entry.summary);
   for (const PolicyOption& option : entry.options) {
     const std::optional<PolicyOptionValue> standard = entry.standard(option);
     print_clean("\n  {} = {}  ({})\n      {}\n", option.name,
-                standard ? policy_option_text(*standard) : "as the space says", values_of(option),
-                option.summary);
+                standard ? field_text(*standard) : "as the space says", option.values_text(), option.summary);
   }
   if (entry.options.empty()) print_clean("\n  It has no options.\n");
 }
@@ -126,18 +119,18 @@ void add_list(CLI::App& app, int& exit_code) {
   };
   auto* sub =
       app.add_subcommand("list",
-                         "List the policies, systems, generators, evaluators, methods, transformations or "
-                         "workflows there are");
+                         "List the policies, systems, options of runs, generators, evaluators, methods, "
+                         "transformations or workflows there are");
   auto options = std::make_shared<Options>();
   sub->add_option("WHAT", options->what,
-                  "policies, systems, generators, evaluators, methods, transformations "
+                  "policies, systems, options, generators, evaluators, methods, transformations "
                   "or workflows")
       ->required()
-      ->check(CLI::IsMember(
-          {"policies", "systems", "generators", "evaluators", "methods", "transformations", "workflows"}));
+      ->check(CLI::IsMember({"policies", "systems", "options", "generators", "evaluators", "methods",
+                             "transformations", "workflows"}));
   const CLI::Option* const named =
       sub->add_option("NAME", options->name, "Of policies: one, with its options and their values");
-  sub->add_flag("--json", options->json, "Print a JSON array");
+  sub->add_flag("--json", options->json, "Print a JSON array; of options a JSON Schema");
   ListMethods& methods = options->methods;
   std::vector<std::string> backends;
   for (const BackendTraits& traits : backend_traits) backends.emplace_back(traits.name);
@@ -192,6 +185,8 @@ void add_list(CLI::App& app, int& exit_code) {
     if (options->what == "workflows") return list_workflows(options->methods.folder, options->json);
     refuse(folder, "methods`, `list transformations` and `list workflows");
     if (options->what == "systems" && options->json) return print_json(systems_json());
+    if (options->what == "options" && options->json)
+      return print_json(nlohmann::ordered_json::parse(run_options_schema()));
     if (!options->name.empty()) {
       const ConfigPolicyEntry& policy = choose_policy(options->name).entry();
       return options->json ? print_json(policies_json({&policy, 1})) : print_policy(policy);

@@ -44,12 +44,6 @@ Problem checked_problem(const TuneOptions& o) {
   return problem;
 }
 
-void check_from_files(const TuneOptions& o, const std::string& system) {
-  if (o.from_files.empty() || system.empty() || find_system(system).instead_of_model == "from_files") return;
-  detail::raise<ConfigError>("only cuda_skill_v2 takes kernels from files", "--from-files",
-                             "leave it out; any agent can hand kernels in through `kernelsearch mcp`");
-}
-
 void say_what_runs(Run& run) {
   const RunInfo info = run.store().run(run.id()).info;
   const RunOptions& o = run.options();
@@ -95,7 +89,6 @@ Run begin(const TuneOptions& o, RunParts parts) {
     const Problem problem = checked_problem(o);
     if (!o.devices.empty()) options.measurement.devices = devices_of(o, problem);
     if (options.out.empty()) options.out = tuned_folder(problem.name);
-    check_from_files(o, options.system);
     parts.problem_path = o.problem;
     return Run::start(problem, std::move(options), std::move(parts));
   }
@@ -149,7 +142,6 @@ int tune_apart(const TuneOptions& o, RunStore& store, const Interrupt& interrupt
   const Problem problem = checked_problem(o);
   if (!o.devices.empty()) options.measurement.devices = devices_of(o, problem);
   if (options.out.empty()) options.out = tuned_folder(problem.name);
-  check_from_files(o, options.system);
   Messages messages(o.quiet);
   std::vector<LaneRun> found = lane_runs(problem, std::move(options), interrupt.token(),
                                          [&](const std::string& text) { messages.on_message(text); });

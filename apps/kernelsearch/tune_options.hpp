@@ -22,7 +22,6 @@ struct TuneOptions {
   std::vector<std::string> launch = {}, build_launch = {};  ///< workers, as launch_pool() reads them
   std::string pools = "", device_class = "";                ///< the file of read_pools()
   std::string other_lanes = "refuse";                       ///< or `apart`: see lane_runs()
-  std::string from_files = "";  ///< cuda_skill_v2: folder of kernels that someone writes
   bool json = false;
   bool quiet = false;
   bool serve = false;  ///< show the run to browsers of this machine while it works

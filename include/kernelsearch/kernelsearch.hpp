@@ -13,6 +13,7 @@
 #include "kernelsearch/core/evidence.hpp"
 #include "kernelsearch/core/expression.hpp"
 #include "kernelsearch/core/features.hpp"
+#include "kernelsearch/core/field.hpp"
 #include "kernelsearch/core/history.hpp"
 #include "kernelsearch/core/ids.hpp"
 #include "kernelsearch/core/is_trial.hpp"

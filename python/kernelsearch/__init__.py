@@ -31,7 +31,7 @@ except ModuleNotFoundError as _missing:
         raise
 
 # What is seldom needed, and what needs other packages, is imported when it is first asked for.
-_later = {"compare": "_compare", "Comparison": "_compare", "tune": "_tune", "TuneResult": "_tune"}
+_later = {"compare": "_compare", "Comparison": "_compare", "run_options": "_tune", "tune": "_tune", "TuneResult": "_tune"}
 
 __all__ = [
     "Comparison",
@@ -54,13 +54,14 @@ __all__ = [
     "policy_options",
     "powers_of_two",
     "read_recording",
+    "run_options",
     "tune",
 ]
 
 TYPE_CHECKING = False  # as typing's, without the milliseconds of importing it
 if TYPE_CHECKING:
     from ._compare import Comparison, compare
-    from ._tune import TuneResult, tune
+    from ._tune import TuneResult, run_options, tune
 
 
 def __getattr__(name: str):

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from ._optimizer import Policy
 
 
+_WITHOUT_RUNS = (
+    "kernelsearch: this package was built without runs of problem folders; build it with "
+    "`pip install . --config-settings cmake.define.KERNELSEARCH_PYTHON_RUN=ON`, or install the wheel (docs/install.md)"
+)
+
+
 class TunedTrial:
     """A kernel that a run judged: `number`, `config`, `key`, `verdict`, `reason`; where it is right, `seconds` of a call with their
     95 % `interval`, and `speedup` over the reference with `speedup_interval` where it was measured; `features`."""
@@ -96,6 +102,15 @@ class TuneResult:
         return f"<TuneResult of {self.problem}, run {self.run}: {len(self.trials)} trials, {self.reason}, best {self.best!r}>"
 
 
+def run_options() -> dict[str, dict[str, Any]]:
+    """The options of a run by name, each as JSON Schema describes it: `type`, `description`, `default`, bounds, `enum`; `x-default` says
+    in words what decides where it is left out."""
+    listed = getattr(_kernelsearch, "run_options", None)
+    if listed is None:
+        raise ImportError(_WITHOUT_RUNS)
+    return json.loads(listed())["properties"]
+
+
 def tune(
     problem: str | os.PathLike[str],
     trials: int | None = None,
@@ -116,15 +131,11 @@ def tune(
     Optimizer. `resume`: the number or name of a stored run to go on with, or `latest`. `on_trial` hears of each trial, and stops
     the run by returning True; `on_message` of what else happens. Ctrl-C stops the run; what was told is in the store.
 
-    `options`: target_speedup, no_gain, name, where, configs, validate, bounds, learn_from, learn, memory, reuse, store, out,
-    record, system, system_options, and of measuring sandbox, require_sandbox, cache, core, devices, jobs, samples, inspect;
-    as of `kernelsearch tune`. ConfigError, DeviceError or StoreError as there."""
+    `options`: those of `run_options()`, by name, with the meaning that `kernelsearch tune` gives them (docs/options.md); None: as left
+    out. TypeError for an unknown name. ConfigError, DeviceError or StoreError as of the command."""
     run = getattr(_kernelsearch, "tune", None)
     if run is None:
-        raise ImportError(
-            "kernelsearch: this package was built without runs of problem folders; build it with "
-            "`pip install . --config-settings cmake.define.KERNELSEARCH_PYTHON_RUN=ON`, or install the wheel (docs/install.md)"
-        )
+        raise ImportError(_WITHOUT_RUNS)
     for name, variable in (("kernelsearch-worker", "KERNELSEARCH_WORKER"), ("kernelsearch-gpu-worker", "KERNELSEARCH_GPU_WORKER")):
         worker = os.path.join(os.path.dirname(__file__), "libexec", name)
         if os.path.exists(worker):
@@ -133,9 +144,11 @@ def tune(
         budget = f"{trials},{budget}" if budget else str(trials)
     if budget:
         options["budget"] = budget
-    for name in ("store", "out", "record", "configs"):
-        if name in options:
-            options[name] = os.fspath(options[name])
+    for name, value in options.items():
+        if isinstance(value, os.PathLike):
+            options[name] = os.fspath(value)
+        elif isinstance(value, dict):
+            options[name] = json.dumps(value)
     options["seed"] = seed
     hear = None if on_trial is None else lambda known: on_trial(TunedTrial(known))
     return TuneResult(run(os.fspath(problem), policy, dict(policy_options or {}), options, str(resume), hear, on_message))

@@ -93,6 +93,10 @@ struct PythonTrial {
 /// What Python says a trial came to: a number, or an object with `verdict` and `reason` (Failed).
 [[nodiscard]] Evaluation to_evaluation(nb::handle result, std::optional<double>& value);
 
+/// A value of Python as an option can have it: as a value, or a list or tuple of str or of int. TypeError,
+/// with `place` in its text, for what no option can be.
+[[nodiscard]] FieldValue to_option_value(nb::handle value, const std::string& place);
+
 /// The policy of the registry that a text names, `genetic(population=40)`, with these options over those of
 /// the text; one that is None is left out. ConfigError for what does not fit, TypeError for what no option
 /// can be.

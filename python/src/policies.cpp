@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -16,27 +17,6 @@
 
 namespace kernelsearch::python {
 namespace {
-
-/// A value of Python as an option can have it: as a value, or a list or tuple of str.
-PolicyOptionValue to_option_value(nb::handle value, const std::string& place) {
-  if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0) {
-    std::vector<std::string> strings;
-    for (nb::handle entry : nb::iter(value)) {
-      if (PyUnicode_Check(entry.ptr()) == 0)
-        throw nb::type_error(("kernelsearch: " + place + " is a list of str").c_str());
-      strings.push_back(nb::cast<std::string>(entry));
-    }
-    return strings;
-  }
-  return std::visit(
-      [&](auto one) -> PolicyOptionValue {
-        if constexpr (std::is_same_v<decltype(one), Permutation>)
-          throw nb::type_error(("kernelsearch: " + place + " is a list of str").c_str());
-        else
-          return one;
-      },
-      to_value(value, place));
-}
 
 nb::object to_python(const PolicyOptionValue& value) {
   return std::visit([](const auto& one) { return nb::object(nb::cast(one)); }, value);
@@ -112,6 +92,36 @@ class PythonPolicy {
 static_assert(SearchPolicy<PythonPolicy>);
 
 }  // namespace
+
+FieldValue to_option_value(nb::handle value, const std::string& place) {
+  if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0) {
+    std::vector<std::string> strings;
+    std::vector<std::int64_t> numbers;
+    for (nb::handle entry : nb::iter(value)) {
+      if (PyUnicode_Check(entry.ptr()) != 0)
+        strings.push_back(nb::cast<std::string>(entry));
+      else if (std::int64_t number = 0; PyBool_Check(entry.ptr()) == 0 && nb::try_cast(entry, number))
+        numbers.push_back(number);
+      else
+        throw nb::type_error(("kernelsearch: " + place + " is a list of str or of int").c_str());
+    }
+    if (!strings.empty() && !numbers.empty())
+      throw nb::type_error(("kernelsearch: " + place + " is a list of str or of int").c_str());
+    if (!numbers.empty()) return numbers;
+    return strings;
+  }
+  if (std::uint64_t large = 0; PyBool_Check(value.ptr()) == 0 && PyLong_Check(value.ptr()) != 0 &&
+                               nb::try_cast(value, large) && large > std::uint64_t{INT64_MAX})
+    return large;
+  return std::visit(
+      [&](auto one) -> FieldValue {
+        if constexpr (std::is_same_v<decltype(one), Permutation>)
+          throw nb::type_error(("kernelsearch: " + place + " is a list of str").c_str());
+        else
+          return one;
+      },
+      to_value(value, place));
+}
 
 PolicyChoice named_policy(nb::handle text, const nb::dict& options) {
   PolicyChoice choice = choose_policy(nb::cast<std::string>(text));

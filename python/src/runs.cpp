@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cmath>
+#include <cstdint>
 #include <utility>
+#include <variant>
 
 #include "binding.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -9,6 +11,7 @@
 #include "kernelsearch/report/render_report.hpp"
 #include "kernelsearch/run/report_extras.hpp"
 #include "kernelsearch/run/run.hpp"
+#include "kernelsearch/run/run_option.hpp"
 
 namespace kernelsearch::python {
 namespace {
@@ -93,61 +96,32 @@ class PythonObserver final : public RunObserver {
   std::exception_ptr fault_;
 };
 
-/// Reads an option where it is given, and takes it out.
-template <class T>
-void take(nb::dict& options, const char* name, T& member) {
-  if (!options.contains(name)) return;
-  const nb::object value = options[name];
-  T read{};
-  if (!nb::try_cast<T>(value, read))
-    throw nb::type_error(("kernelsearch: the option " + std::string(name) + " cannot be " +
-                          nb::cast<std::string>(nb::repr(value)) +
-                          "; docs/python.md says what each option is")
-                             .c_str());
-  member = std::move(read);
-  nb::del(options[name]);
-}
-
-RunOptions options_of(nb::dict options) {
+RunOptions options_of(const nb::dict& options) {
   RunOptions run;
-  take(options, "policy", run.policy);
-  take(options, "system", run.system);
-  take(options, "system_options", run.system_options);
-  take(options, "budget", run.budget);
-  take(options, "target_speedup", run.target_speedup);
-  take(options, "no_gain", run.no_gain);
-  take(options, "seed", run.seed);
-  take(options, "name", run.name);
-  take(options, "where", run.where);
-  take(options, "configs", run.configs);
-  take(options, "validate", run.validate);
-  take(options, "bounds", run.bounds);
-  take(options, "learn_from", run.learn_from);
-  take(options, "learn", run.learn);
-  take(options, "memory", run.memory);
-  take(options, "reuse", run.reuse);
-  take(options, "store", run.store);
-  take(options, "out", run.out);
-  take(options, "record", run.record);
-  take(options, "sandbox", run.measurement.sandbox);
-  take(options, "require_sandbox", run.measurement.require_sandbox);
-  take(options, "cache", run.measurement.cache);
-  take(options, "core", run.measurement.core);
-  take(options, "devices", run.measurement.devices);
-  take(options, "jobs", run.measurement.jobs);
-  take(options, "samples", run.measurement.samples);
-  take(options, "inspect", run.measurement.inspect);
-  for (auto [name, value] : options)
-    throw nb::type_error(("kernelsearch: no option of a run: " + nb::cast<std::string>(name) +
-                          "; docs/python.md lists those that there are")
-                             .c_str());
+  for (auto [key, value] : options) {
+    const auto name = nb::cast<std::string>(key);
+    const Result<const RunOption*> option = try_find_run_option(name);
+    if (!option)
+      throw nb::type_error(
+          ("kernelsearch: no option of a run: " + name + "; " + option.error().todo).c_str());
+    if (value.is_none()) continue;
+    const FieldValue given = to_option_value(value, "the option " + name);
+    const Result<void> set = try_set_run_option(run, name, given);
+    if (set) continue;
+    const FieldType type = (*option)->type;
+    const bool widened = std::holds_alternative<std::int64_t>(given) &&
+                         (type == FieldType::number || type == FieldType::natural);
+    if (!widened && given.index() != static_cast<std::size_t>(type))
+      throw nb::type_error(set.error().text().c_str());
+    detail::raise_config_error(set.error());
+  }
   return run;
 }
 
 nb::dict tune(const std::filesystem::path& problem, nb::handle policy, const nb::dict& policy_options,
               const nb::dict& options, const std::string& resume, nb::handle on_trial,
               nb::handle on_message) {
-  RunOptions given = options_of(nb::dict(options));
+  RunOptions given = options_of(options);
   RunParts parts;
   std::stop_source stop;
   PythonObserver observer(on_trial, on_message, stop);
@@ -215,6 +189,7 @@ std::string run_page(const std::filesystem::path& file, std::int64_t run) {
 }  // namespace
 
 void bind_runs(nb::module_& m) {
+  m.def("run_options", [] { return run_options_schema(); });
   m.def("report_html", &run_page, nb::arg("store"), nb::arg("run"));
   m.def("tune", &tune, nb::arg("problem"), nb::arg("policy").none(), nb::arg("policy_options"),
         nb::arg("options"), nb::arg("resume"), nb::arg("on_trial").none(), nb::arg("on_message").none());

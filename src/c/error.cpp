@@ -10,6 +10,7 @@
 
 #include "handles.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/run/run_option.hpp"
 #include "kernelsearch/store/store_error.hpp"
 #include "kernelsearch/version.hpp"
 
@@ -164,15 +165,6 @@ struct Options::Body {
                "\": " + given.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
            "give " + std::string(wanted));
   }
-  static std::int64_t integer(const char* name, const nlohmann::json& given, std::int64_t least,
-                              std::int64_t most) {
-    const bool fits =
-        given.is_number_integer() &&
-        (!given.is_number_unsigned() || given.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)) &&
-        given.get<std::int64_t>() >= least && given.get<std::int64_t>() <= most;
-    if (!fits) wrong(name, given, "a whole number in its range");
-    return given.get<std::int64_t>();
-  }
 };
 
 Options::Options(const char* json) : body_(std::make_unique<Body>()) {
@@ -202,14 +194,12 @@ void Options::read(const char* name, std::optional<std::uint64_t>& value) {
   read(name, number);
   if (given) value = number;
 }
-void Options::read(const char* name, int& value) {
-  if (const auto* given = body_->find(name))
-    value = static_cast<int>(
-        Body::integer(name, *given, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
-}
 void Options::read(const char* name, unsigned& value) {
-  if (const auto* given = body_->find(name))
-    value = static_cast<unsigned>(Body::integer(name, *given, 0, std::numeric_limits<unsigned>::max()));
+  std::uint64_t number = value;
+  read(name, number);
+  if (number > std::numeric_limits<unsigned>::max())
+    Body::wrong(name, body_->object[name], "a whole number in its range");
+  value = static_cast<unsigned>(number);
 }
 void Options::read(const char* name, double& value) {
   if (const auto* given = body_->find(name)) {
@@ -233,18 +223,14 @@ void Options::read(const char* name, std::vector<std::string>& value) {
     }
   }
 }
-void Options::read(const char* name, std::vector<int>& value) {
-  if (const auto* given = body_->find(name)) {
-    if (!given->is_array()) Body::wrong(name, *given, "a list of numbers");
-    value.clear();
-    for (const auto& one : *given)
-      value.push_back(static_cast<int>(Body::integer(name, one, 0, std::numeric_limits<int>::max())));
-  }
-}
-void Options::read_object(const char* name, std::string& json) {
-  if (const auto* given = body_->find(name)) {
-    if (!given->is_object()) Body::wrong(name, *given, "an object");
-    json = given->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+void Options::read(RunOptions& options) {
+  for (const auto& [name, value] : body_->object.items()) {
+    const Result<const RunOption*> option = try_find_run_option(name);
+    if (!option) refuse(KS_UNKNOWN_NAME, option.error().what, option.error().given, option.error().todo);
+    const Result<void> set = try_set_run_options(options, {{name, value}});
+    if (!set)
+      refuse((*option)->choices.empty() ? KS_WRONG_TYPE : KS_CONFIG_ERROR, set.error().what,
+             set.error().given, set.error().todo);
   }
 }
 void Options::finish() const {

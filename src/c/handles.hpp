@@ -21,6 +21,7 @@
 #include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
+#include "kernelsearch/run/run_options.hpp"
 #include "kernelsearch/runtime/plan.hpp"
 #include "kernelsearch/runtime/settings.hpp"
 #include "kernelsearch/space/space.hpp"
@@ -212,13 +213,11 @@ class Options {
   void read(const char* name, bool& value);
   void read(const char* name, std::uint64_t& value);
   void read(const char* name, std::optional<std::uint64_t>& value);
-  void read(const char* name, int& value);
   void read(const char* name, unsigned& value);
   void read(const char* name, double& value);
   void read(const char* name, std::string& value);
   void read(const char* name, std::vector<std::string>& value);
-  void read(const char* name, std::vector<int>& value);
-  void read_object(const char* name, std::string& json);  ///< its text
+  void read(RunOptions& options);  ///< all of them, which leaves none
   void finish() const;
 
  private:

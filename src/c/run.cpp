@@ -99,48 +99,10 @@ class OwnEvaluator {
 };
 
 RunOptions read_run_options(const char* json) {
-  RunOptions o;
-  std::string store, out, record, plugin;
+  RunOptions options;
   Options given(json);
-  given.read("policy", o.policy);
-  given.read("policy_command", o.policy_command);
-  given.read("policy_plugin", plugin);
-  given.read("system", o.system);
-  given.read_object("system_options", o.system_options);
-  given.read("budget", o.budget);
-  given.read("target_speedup", o.target_speedup);
-  given.read("no_gain", o.no_gain);
-  given.read("seed", o.seed);
-  given.read("name", o.name);
-  given.read("where", o.where);
-  given.read("configs", o.configs);
-  given.read("sandbox", o.measurement.sandbox);
-  given.read("require_sandbox", o.measurement.require_sandbox);
-  given.read("cache", o.measurement.cache);
-  given.read("core", o.measurement.core);
-  given.read("devices", o.measurement.devices);
-  given.read("jobs", o.measurement.jobs);
-  std::uint64_t samples = 0;
-  given.read("samples", samples);
-  o.measurement.samples = samples;
-  given.read("validate", o.validate);
-  given.read("bounds", o.bounds);
-  given.read("learn_from", o.learn_from);
-  given.read("learn", o.learn);
-  given.read("memory", o.memory);
-  given.read("reuse", o.reuse);
-  given.read("models", o.models.file);
-  given.read("model", o.models.model);
-  given.read("replay_exchanges", o.models.replay);
-  given.read("store", store);
-  given.read("out", out);
-  given.read("record", record);
-  given.finish();
-  o.policy_plugin = plugin;
-  o.store = store;
-  o.out = out;
-  o.record = record;
-  return o;
+  given.read(options);
+  return options;
 }
 
 }  // namespace

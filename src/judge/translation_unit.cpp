@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/compile_command.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/mlir_schedule.hpp"
 #include "kernelsearch/problem/tunable_text.hpp"
@@ -207,17 +208,8 @@ std::string layout_checks(const Problem& problem) {
   return text.empty() ? text : "#line 1 \"kernelsearch_layout\"\n" + text;
 }
 
-namespace {
-
-std::string unknown_tunable(std::string_view whole) {
-  detail::raise<ConfigError>("the build names an unknown tunable", std::string(whole),
-                             "use ${NAME} of a tunable");
-}
-
-}  // namespace
-
 std::string expand_tunables(std::string_view text, const Kernel& kernel, const Config& config) {
-  return expand_tunables(text, named_values(kernel.space, config), unknown_tunable);
+  return expand_tunables(text, named_values(kernel.space, config), refuse_unknown_tunable);
 }
 
 namespace {
@@ -237,7 +229,7 @@ std::string expand_word(std::string_view text, const Problem& problem, std::span
     if (whole == "${NAME}") return problem.function;
     if (whole == "${SOURCE}" || whole == "${LIBRARY}" || whole == "${READABLE}") return std::string(whole);
     if (whole == "${ARCH}" && is_device(problem.backend)) return known_architecture(architecture, problem);
-    return unknown_tunable(whole);
+    return refuse_unknown_tunable(whole);
   });
 }
 
@@ -265,19 +257,11 @@ BuildCommand build_command(const Problem& problem, const Candidate& candidate,
 }  // namespace
 
 std::vector<std::string> candidate_flags(const Problem& problem, const Candidate& candidate) {
-  return expand_flags(problem.build.flags, named_values(candidate.kernel->space, candidate.config),
-                      unknown_tunable);
+  return compile_flags(problem, named_values(candidate.kernel->space, candidate.config));
 }
 
 std::vector<std::string> compile_command(const Problem& problem, const Candidate& candidate) {
-  const std::vector<NamedValue> values = named_values(candidate.kernel->space, candidate.config);
-  std::vector<std::string> command = expand_flags({&problem.build.compiler, 1}, values, unknown_tunable);
-  if (command.size() != 1)
-    detail::raise<ConfigError>("the build's compiler is not one program", problem.build.compiler,
-                               "put its options into flags");
-  for (std::string& flag : candidate_flags(problem, candidate)) command.push_back(std::move(flag));
-  for (const std::string& library : problem.build.libraries) command.push_back("-l" + library);
-  return command;
+  return compile_command(problem, named_values(candidate.kernel->space, candidate.config));
 }
 
 BuildCommand device_build_command(const Problem& problem, const Candidate& candidate,

@@ -12,31 +12,25 @@
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/report/winner.hpp"
 #include "kernelsearch/run/report_extras.hpp"
+#include "kernelsearch/run/run_option.hpp"
 #include "problem/replace_file.hpp"
 #include "run_json.hpp"
 #include "tool_kit.hpp"
 
 /// Tools that begin runs, let them work and say how they stand.
 namespace kernelsearch::detail {
-namespace {
-
-std::vector<std::string> texts(const nlohmann::json& arguments, const char* name) {
-  return arguments.value(name, std::vector<std::string>{});
-}
-
-}  // namespace
-
 ToolReply RunTools::start_run(const json& arguments, const ToolCall& call) const {
   RunRequest request;
   request.problem = arguments.value("problem", "");
   if (const auto inlined = arguments.find("problem_json"); inlined != arguments.end())
     request.problem_text = inlined->is_string() ? inlined->get<std::string>() : inlined->dump(1);
-  request.name = arguments.value("name", "");
-  request.options.policy = arguments.value("policy", request.options.policy);
-  request.options.suggest = arguments.value("suggest", request.options.suggest);
-  request.options.strategies = texts(arguments, "strategies");
-  request.options.budget = arguments.value("budget", request.options.budget);
-  request.options.seed = arguments.value("seed", request.options.seed);
+  for (const RunOption& option : run_options())
+    if (const auto given = arguments.find(option.name);
+        given != arguments.end() && !option.for_agents.empty())
+      if (const Result<void> set = try_set_run_options(request.options, {{std::string(option.name), *given}});
+          !set)
+        raise_config_error(set.error());
+  request.name = request.options.name;
   CallProgress progress(call, {});
   const std::optional<RunId> run = manager.start(request, {call.stop(), &progress});
   if (!run) return ToolReply::failed("stopped before the run began");

@@ -3,6 +3,12 @@
 #include "tool_schemas.hpp"
 
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "kernelsearch/run/run_option.hpp"
+#include "systems/options_schema.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -51,13 +57,7 @@ constexpr Named schemas[] = {
     {"start_run",
      R"json({"type": "object", "additionalProperties": false, "properties": {
 "problem": {"type": "string", "minLength": 1, "description": "a problem folder or problem.json below the server's root, e.g. \"matmul\""},
-"problem_json": {"type": ["object", "string"], "description": "a whole problem.json instead: an object (or its text), with sources as text or as files below the root"},
-"policy": {"type": "string", "default": "bayesian", "description": "who decides what is tried: a policy over the kernel's tunables, with options where some are given, as \"genetic(population=40)\" (see list_methods), or \"submit\": you write the kernels and hand them in"},
-"budget": {"type": "string", "default": "200", "description": "of the whole run: trials (\"200\"), wall time (\"30s\", \"5m\"), both (\"200,30s\") or \"all\""},
-"seed": {"type": "integer", "minimum": 0, "default": 0, "description": "of every random choice"},
-"suggest": {"type": "string", "default": "epsilon_greedy_tree", "description": "with policy submit: the policy over moves that suggests what to write next; \"none\" for no suggestions; see list_methods"},
-"strategies": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 100}, "maxItems": 100, "default": [], "description": "with policy submit: names of strategies that suggestions choose from; none: you choose"},
-"name": {"type": "string", "maxLength": 200, "description": "of the run, for people"}}})json"},
+"problem_json": {"type": ["object", "string"], "description": "a whole problem.json instead: an object (or its text), with sources as text or as files below the root"}}})json"},
     {"run_result", R"json("@run_row")json"},
     {"step",
      R"json({"type": "object", "additionalProperties": false, "properties": {"run": {"type": "integer", "minimum": 1, "description": "the run's number, as start_run and status give it"},
@@ -255,10 +255,32 @@ std::string expanded(std::string_view text) {
   }
 }
 
+/// The schema of start_run with the options of a run that agents may give.
+std::string with_run_options(const std::string& text) {
+  // What an agent says at most: a text of 1000 bytes, 100 entries of 100.
+  nlohmann::ordered_json schema = nlohmann::ordered_json::parse(text);
+  for (const RunOption& option : run_options()) {
+    if (option.for_agents.empty()) continue;
+    Field row = option;
+    row.summary = option.for_agents;
+    const std::optional<FieldValue> standard =
+        option.otherwise.empty() ? option.standard() : std::optional<FieldValue>{};
+    nlohmann::ordered_json one = field_schema(row, standard);
+    if (row.type == FieldType::text) one["maxLength"] = 1000;
+    if (row.type == FieldType::texts) {
+      one["items"].update({{"minLength", 1}, {"maxLength", 100}});
+      one["maxItems"] = 100;
+    }
+    schema["properties"][std::string(option.name)] = std::move(one);
+  }
+  return schema.dump();
+}
+
 }  // namespace
 
 std::string tool_schema(std::string_view name) {
-  return expanded(find(std::begin(schemas), std::end(schemas), name));
+  std::string text = expanded(find(std::begin(schemas), std::end(schemas), name));
+  return name == "start_run" ? with_run_options(text) : text;
 }
 
 }  // namespace kernelsearch::detail

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernelsearch/problem/compile_command.hpp"
 #include "kernelsearch/problem/mlir_schedule.hpp"
 #include "kernelsearch/problem/tunable_text.hpp"
 #include "kernelsearch/report/format.hpp"
@@ -159,7 +160,8 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
     if (!detail::is_ready_file(problem.names.device) &&
         (problem.build.command.empty() || !is_device(problem.backend)))
       record["compiler"] = expand_tunables(problem.build.compiler, winner.values);
-    record["flags"] = expand_flags(problem.build.flags, winner.values);
+    record["flags"] = compile_flags(problem, winner.values);
+    if (!problem.build.libraries.empty()) record["libraries"] = problem.build.libraries;
     if (!problem.build.command.empty()) record["command"] = detail::build_words(problem, winner.values);
   }
   record["environment"] = ordered_json(parse_json(info.environment, "the environment of a run"));

@@ -16,6 +16,7 @@
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/compile_command.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/problem/tunable_text.hpp"
 #include "problem/replace_file.hpp"
@@ -160,8 +161,13 @@ std::string build_line(const Problem& problem, const std::vector<NamedValue>& va
     return line;
   }
   if (is_ready_file(problem.names.device)) return "nothing: the module was ready";
-  line = problem.backend == Backend::opencl ? "the driver" : expand_tunables(problem.build.compiler, values);
-  for (const std::string& flag : expand_flags(problem.build.flags, values)) line += " " + readable_word(flag);
+  if (traits_of(problem.backend).compiler.empty()) {
+    line = "the driver";
+    for (const std::string& flag : compile_flags(problem, values)) line += " " + readable_word(flag);
+    return line;
+  }
+  for (const std::string& word : compile_command(problem, values))
+    line += (line.empty() ? "" : " ") + readable_word(word);
   return line;
 }
 

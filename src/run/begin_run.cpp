@@ -43,6 +43,7 @@
 #include "kernelsearch/run/narrowed_space.hpp"
 #include "kernelsearch/run/observing_evaluator.hpp"
 #include "kernelsearch/run/run_checkpoints.hpp"
+#include "kernelsearch/run/run_option.hpp"
 #include "kernelsearch/run/suggested_moves.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
@@ -581,6 +582,7 @@ void begin(RunImpl& run, RunParts& parts) {
 std::unique_ptr<RunImpl> opened_run(RunOptions options, RunParts& parts) {
   auto run = std::make_unique<RunImpl>();
   run->stored.options = std::move(options);
+  split_system(run->options());
   if (parts.stop.stop_possible())
     run->forward.emplace(parts.stop, [source = run->stop]() mutable { source.request_stop(); });
   run->forward_end.emplace(run->stop.get_token(),

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/store/json.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/store/clean_json.hpp"
@@ -308,6 +311,26 @@ Value value_from_json(const json& in) {
     order.push_back(element.get<std::int64_t>());
   }
   return order;
+}
+
+json field_to_json(const FieldValue& value) {
+  return std::visit([](const auto& one) { return json(one); }, value);
+}
+
+std::optional<FieldValue> field_from_json(const json& in) {
+  const auto all = [&in](bool (json::*is)() const noexcept) {
+    return std::all_of(in.begin(), in.end(), [is](const json& one) { return (one.*is)(); });
+  };
+  if (in.is_boolean()) return in.get<bool>();
+  if (in.is_number_unsigned() && in.get<std::uint64_t>() > std::uint64_t{INT64_MAX})
+    return in.get<std::uint64_t>();
+  if (in.is_number_integer()) return in.get<std::int64_t>();
+  if (in.is_number_float()) return in.get<double>();
+  if (in.is_string()) return in.get<std::string>();
+  if (!in.is_array()) return std::nullopt;
+  if (all(&json::is_string)) return in.get<std::vector<std::string>>();
+  if (all(&json::is_number_integer)) return in.get<std::vector<std::int64_t>>();
+  return std::nullopt;
 }
 
 std::string json_text(const json& in) {

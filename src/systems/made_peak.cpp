@@ -50,11 +50,15 @@ void refuse_other(const nlohmann::json& stored, const char* name, const std::str
 std::vector<SystemOption> peak_options() {
   const PeakSettings standard;
   return {
-      {"workflow", std::string(),
-       "the transformations and their order: a name of `kernelsearch list workflows`, or a JSON file "
-       "(docs/formats/workflows.md); empty: all that fit the problem, in the order that what the kernel is "
-       "short of says",
-       "ours; PEAK, section 4.3, has its users write the sequence"},
+      {.name = "workflow",
+       .standard = std::string(),
+       .summary =
+           "the transformations and their order: a name of `kernelsearch list workflows`, or a JSON file "
+           "(docs/formats/workflows.md); empty: all that fit the problem, in the order that what the kernel "
+           "is "
+           "short of says",
+       .source = "ours; PEAK, section 4.3, has its users write the sequence",
+       .path = SystemPath::file},
       {"present", std::string(),
        "transformations that the problem's kernel has already, with commas between: others may build on them",
        "ours"},

@@ -4,8 +4,12 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
+
+#include "kernelsearch/core/field.hpp"
 
 namespace kernelsearch::detail {
 
@@ -29,6 +33,26 @@ inline void add_bounds(nlohmann::ordered_json& option, double least, double most
   };
   bound("minimum", least);
   bound("maximum", most);
+}
+
+/// The name that JSON Schema has for a type.
+inline const char* json_type(FieldType type) {
+  constexpr const char* names[] = {"boolean", "integer", "number", "string", "array", "array", "integer"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+/// An option as JSON Schema describes it; `standard`: its value where it is left out, where there is one.
+inline nlohmann::ordered_json field_schema(const Field& field, const std::optional<FieldValue>& standard) {
+  nlohmann::ordered_json one{{"type", json_type(field.type)}};
+  if (field.type == FieldType::texts) one["items"] = {{"type", "string"}};
+  if (field.type == FieldType::counts) one["items"] = {{"type", "integer"}};
+  one["description"] = field.summary;
+  if (standard) std::visit([&one](const auto& value) { one["default"] = value; }, *standard);
+  if (field.type == FieldType::natural) one["minimum"] = 0;
+  add_bounds(field.type == FieldType::counts ? one["items"] : one, field.least, field.most,
+             field.type != FieldType::number);
+  if (!field.choices.empty()) one["enum"] = field.choices;
+  return one;
 }
 
 }  // namespace kernelsearch::detail

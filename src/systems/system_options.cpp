@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/option_fault.hpp"
@@ -17,31 +19,34 @@ namespace {
 
 using nlohmann::json;
 
-/// The names of JSON's types for the types that an option can have.
-const char* json_type(const Value& value) {
-  if (std::holds_alternative<bool>(value)) return "boolean";
-  if (std::holds_alternative<std::int64_t>(value)) return "integer";
-  if (std::holds_alternative<double>(value)) return "number";
-  return "string";
+/// The option as a row of the table of all options; `choices` must outlive it.
+Field field_of(const SystemOption& option, std::vector<std::string_view>& choices) {
+  choices.assign(option.choices.begin(), option.choices.end());
+  Field field{.name = option.name, .summary = option.summary};
+  field.type = static_cast<FieldType>(
+      std::visit([](const auto& of) { return FieldValue(of).index(); }, option.standard));
+  field.least = option.least;
+  field.most = option.most;
+  field.choices = choices;
+  return field;
 }
 
-/// The option's value as JSON gives it; nothing where it is of another type.
-std::optional<Value> read_value(const SystemOption& option, const json& given) {
-  if (std::holds_alternative<bool>(option.standard))
-    return given.is_boolean() ? std::optional<Value>(given.get<bool>()) : std::nullopt;
-  if (std::holds_alternative<std::int64_t>(option.standard))
-    return given.is_number_integer() ? std::optional<Value>(given.get<std::int64_t>()) : std::nullopt;
-  if (std::holds_alternative<double>(option.standard))
-    return given.is_number() ? std::optional<Value>(given.get<double>()) : std::nullopt;
-  return given.is_string() ? std::optional<Value>(given.get<std::string>()) : std::nullopt;
-}
-
-void check_choice(std::string_view system, const SystemOption& option, const Value& value) {
-  const std::string* text = std::get_if<std::string>(&value);
-  if (text == nullptr || option.choices.empty() ||
-      std::find(option.choices.begin(), option.choices.end(), *text) != option.choices.end())
-    return;
-  detail::raise_config_error(detail::unknown_choice(system, option.name, *text, option.choices));
+/// The option's value as JSON gives it; ConfigError where it cannot have it.
+Value value_for(std::string_view system, const SystemOption& option, const json& given) {
+  std::vector<std::string_view> choices;
+  const Field field = field_of(option, choices);
+  const std::optional<FieldValue> value = field_from_json(given);
+  if (!value)
+    detail::raise_config_error(
+        detail::option_of_another_type(system, option.name, json_text(given), field.values_text()));
+  return std::visit(
+      [](const auto& of) -> Value {
+        if constexpr (std::is_constructible_v<Value, decltype(of)>)
+          return of;
+        else
+          return {};  // no option of a system is a list of strings
+      },
+      detail::value_or_raise(field.try_value(system, *value)));
 }
 
 /// The option's value in the variant, and where that comes from.
@@ -59,15 +64,6 @@ nlohmann::json read_options(std::string_view text, std::string_view what) {
     detail::raise<ConfigError>("the options of a system are a JSON object", std::string(text.substr(0, 80)),
                                R"(write {"NAME": value, ...})");
   return given;
-}
-
-void check_bounds(std::string_view system, const SystemOption& option, const Value& value) {
-  if (!std::holds_alternative<std::int64_t>(option.standard) &&
-      !std::holds_alternative<double>(option.standard))
-    return;
-  if (const auto outside =
-          detail::option_out_of_bounds(system, option.name, value, option.least, option.most))
-    detail::raise_config_error(*outside);
 }
 
 }  // namespace
@@ -91,13 +87,7 @@ SystemOptions::SystemOptions(std::string_view system, std::span<const SystemOpti
       if (option.name == name) known = &option;
     }
     if (known == nullptr) detail::raise_config_error(detail::unknown_option(system, name, names));
-    std::optional<Value> read = read_value(*known, value);
-    if (!read)
-      detail::raise_config_error(detail::option_of_another_type(
-          system, name, json_text(value), std::string("a JSON ") + json_type(known->standard)));
-    check_bounds(system, *known, *read);
-    check_choice(system, *known, *read);
-    values_[name] = *std::move(read);
+    values_[name] = value_for(system, *known, value);
   }
 }
 
@@ -164,11 +154,12 @@ std::string merged_system_options(std::string_view below, std::string_view above
 std::string system_options_schema(std::string_view system, std::span<const SystemOption> options) {
   nlohmann::ordered_json schema = detail::options_schema(system);
   for (const SystemOption& option : options) {
-    nlohmann::ordered_json one{{"type", json_type(option.standard)},
-                               {"description", option.summary + " (" + option.source + ")"},
-                               {"default", value_to_json(option.standard)}};
-    detail::add_bounds(one, option.least, option.most, std::holds_alternative<std::int64_t>(option.standard));
-    if (!option.choices.empty()) one["enum"] = option.choices;
+    std::vector<std::string_view> choices;
+    Field field = field_of(option, choices);
+    const std::string description = option.summary + " (" + option.source + ")";
+    field.summary = description;
+    nlohmann::ordered_json one = detail::field_schema(
+        field, std::visit([](const auto& of) { return FieldValue(of); }, option.standard));
     for (const VariantValue& variant : option.variants)
       one["x-variants"][variant.variant] = {{"default", value_to_json(variant.value)},
                                             {"source", variant.source}};

@@ -173,6 +173,6 @@ TEST_CASE("cuda_skill_v2: what cannot be is refused") {
   const Ran other = desk.kernelsearch({"tune", (skill_fixtures / "skill/problem").string(), "--system",
                                        "stark", "--from-files", "mine", "--store", "runs.db"});
   CHECK(other.code == 3);
-  CHECK(other.err.find("only cuda_skill_v2") != std::string::npos);
+  CHECK(other.err.find("there is no such option of stark: from_files") != std::string::npos);
   CHECK(desk.kernelsearch({"report", "latest", "--store", "runs.db"}).code == 3);
 }

@@ -28,18 +28,18 @@ namespace policy_option_test {
 PolicyOptionValue another(const PolicyOption& option, const PolicyOptionValue& now) {
   const Space space = policy_contract::small_space();
   switch (option.type) {
-    case PolicyOptionType::flag:
+    case FieldType::flag:
       return !std::get<bool>(now);
-    case PolicyOptionType::count:
+    case FieldType::count:
       return std::get<std::int64_t>(now) + 1;
-    case PolicyOptionType::number:
+    case FieldType::number:
       return std::get<double>(now) + 0.25 <= option.most ? std::get<double>(now) + 0.25
                                                          : std::get<double>(now) - 0.25;
-    case PolicyOptionType::text:
+    case FieldType::text:
       for (const std::string_view choice : option.choices)
         if (choice != std::get<std::string>(now)) return std::string(choice);
       return space.tunable(0).name;
-    case PolicyOptionType::texts:
+    case FieldType::texts:
       break;
   }
   return std::vector<std::string>{space.tunable(1).name, space.tunable(0).name};
@@ -81,7 +81,7 @@ std::string tables() {
     for (const PolicyOption& option : entry.options) {
       const auto standard = entry.standard(option);
       text += "| `" + std::string(option.name) + "` | " + type_name(option.type) + " | " +
-              (standard ? "`" + policy_option_text(*standard) + "`" : "as the space says") + " | " +
+              (standard ? "`" + field_text(*standard) + "`" : "as the space says") + " | " +
               bounds_of(option) + " | " + std::string(option.summary) + " |\n";
     }
   }

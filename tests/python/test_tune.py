@@ -63,10 +63,15 @@ def test_a_run(source, tmp_path):
 
     with pytest.raises(LookupError, match="mine"):
         ks.tune(problem, 9, policy="random", store=store, on_trial=broken)
-    with pytest.raises(TypeError, match="no option of a run: budjet"):
+    with pytest.raises(TypeError, match="no option of a run: budjet; did you mean budget"):
         ks.tune(problem, budjet="30s")
-    with pytest.raises(TypeError, match="the option jobs cannot be 'two'"):
+    with pytest.raises(TypeError, match="the option jobs of a run is of another type: two; give a whole number"):
         ks.tune(problem, 1, jobs="two")
+    with pytest.raises(ks.ConfigError, match="the option proposals of a run is out of bounds: 65; give a number from 1 to 64"):
+        ks.tune(problem, 1, proposals=65)
+    with pytest.raises(ks.ConfigError, match="the option cache of a run has no such value: cool; there are warm, cold"):
+        ks.tune(problem, 1, cache="cool")
+    assert ks.run_options()["seed"]["minimum"] == 0 and ks.run_options()["cache"]["enum"] == ["warm", "cold"]
     with pytest.raises(ks.ConfigError, match="problem.json"):
         ks.tune(tmp_path, 1)
 

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "kernelsearch/judge/translation_unit.hpp"
+#include "kernelsearch/problem/tunable_text.hpp"
 #include "support/stored_run.hpp"
 
 using namespace kernelsearch;
@@ -293,4 +295,84 @@ TEST_CASE("best_settings: of one timed shape they are the winner's, not those of
   const auto settings = best_settings(stored.store, stored.run, stored.problem);
   REQUIRE(settings.size() == 1);
   CHECK(settings[0].source.find("trial 0") != std::string::npos);
+}
+
+namespace {
+
+/// What the comment at the top of a winner's source says that it was built with.
+std::string printed_line(const std::string& source) {
+  const std::string mark = "built with ";
+  const std::size_t at = source.find(mark) + mark.size();
+  return source.substr(at, source.find('\n', at) - at);
+}
+
+bool has_program(const char* name) {
+  return std::system((std::string("command -v ") + name + " > /dev/null").c_str()) == 0;
+}
+
+/// Whether the shell compiles a kernel of this text by that line.
+bool compiles_by(const StoredRun& stored, const std::string& line, const std::string& extension,
+                 const std::string& text) {
+  const std::string source = (stored.folder / "kernel").string() + extension;
+  std::ofstream(source) << text;
+  return std::system((line + " -c " + source + " -o " + source + ".o").c_str()) == 0;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "winner: the printed line is the judge's, and compiles: booleans, lists, flags of two words, libraries") {
+  StoredRun stored;
+  stored.store.end_run(stored.run, "4 trials", 4.0);
+  Problem& problem = stored.problem;
+  const std::string text =
+      "static_assert(BOTH == 1 && PEEL == 1, \"\");\nint order[] = ORDER_LIST;\nstatic_assert(sizeof order "
+      "== "
+      "2 * sizeof(int), \"\");\nint twice(int n) { int s = 0; for (int i = 0; i < n; ++i) s += i; return s; "
+      "}\n";
+  const std::vector<std::string> flags{"-O2 -DBOTH=${FAST}", "-DPEEL=${FAST}", "-DORDER_LIST=${ORDER}", ""};
+  const Candidate winner{stored.kernel, {{1, 1, 0}}};
+  const auto line_of = [&] { return printed_line(winner_source(stored.store, stored.run, problem)); };
+
+  problem.build = {"g++", flags};
+  problem.build.flags.push_back("--param=max-completely-peel-times=${FAST}");
+  problem.build.libraries = {"m"};
+  const std::string line = line_of();
+  CHECK(line.starts_with("g++ -O2 -DBOTH=1 -DPEEL=1 "));
+  CHECK(line.ends_with(" --param=max-completely-peel-times=1 -lm"));
+  CHECK(compiles_by(stored, line, ".cpp", text));
+  const auto record = nlohmann::json::parse(winner_record(stored.store, stored.run, problem));
+  std::vector<std::string> recorded{record["compiler"]};
+  for (const auto& flag : record["flags"]) recorded.push_back(flag);
+  for (const auto& library : record["libraries"]) recorded.push_back("-l" + library.get<std::string>());
+  CHECK(recorded == compile_command(problem, winner));  // which the judge compiles by
+
+  for (const char* compiler : {"clang++", "nvcc"}) {
+    CAPTURE(compiler);
+    const bool cuda = compiler == std::string("nvcc");
+    problem.backend = cuda ? Backend::cuda : Backend::host;
+    problem.build = {compiler, flags};
+    if (cuda)
+      problem.build.flags[2] = "-DORDER_LIST={1}";  // nvcc takes what is behind a comma for another one
+    CHECK(line_of().starts_with(std::string(compiler) + " -O2 -DBOTH=1 "));
+    if (!has_program(compiler)) continue;
+    CHECK(compiles_by(stored, line_of(), cuda ? ".cu" : ".cpp",
+                      cuda ? "int order[] = ORDER_LIST;\nstatic_assert(BOTH == 1 && PEEL == 1);\n" : text));
+  }
+  // By the driver, whose words clang's own reader of OpenCL C takes too.
+  problem.backend = Backend::opencl;
+  problem.build = {"", {"-cl-std=CL1.2 -DBOTH=${FAST}", "-DPEEL=${FAST}", "-DORDER_LIST=${ORDER}"}};
+  const std::string driver = line_of();
+  REQUIRE(driver.starts_with("the driver -cl-std=CL1.2 -DBOTH=1 -DPEEL=1 "));
+  if (has_program("clang"))
+    CHECK(compiles_by(
+        stored, "clang -x cl -emit-llvm" + driver.substr(std::string("the driver").size()), ".cl",
+        "kernel void f(global int* x) { int order[] = ORDER_LIST; x[0] = order[BOTH] + PEEL; }\n"));
+  for (const auto& [backend, compiler] :
+       {std::pair{Backend::hip, "hiprtc"}, std::pair{Backend::vulkan, "glslang"}}) {
+    problem.backend = backend;
+    problem.names.device = backend == Backend::vulkan ? "kernel.comp" : "";
+    problem.build = {compiler, {"-DBOTH=${FAST}"}};
+    CHECK(line_of() == std::string(compiler) + " -DBOTH=1");
+  }
 }

@@ -184,7 +184,8 @@ TEST_CASE("stored options: a store of others says nothing of what runs, connects
   StoredOptions skill;
   skill.options.system = "cuda_skill_v2";
   skill.options.system_options = R"({"from_files":"/home/me/.config"})";
-  CHECK(refused(row_of(skill), {}).find("give --from-files again") != std::string::npos);
+  CHECK(refused(row_of(skill), {}).find("give --system 'cuda_skill_v2(from_files=FOLDER)' again") !=
+        std::string::npos);
   RunOptions again;
   again.system_options = R"({"from_files":"here"})";
   CHECK(refused(row_of(skill), again).empty());

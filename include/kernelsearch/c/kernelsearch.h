@@ -378,14 +378,10 @@ typedef enum ks_event {
 typedef void (*ks_watch)(void* user, ks_event event, const ks_trial* trial, const char* text);
 
 /* Begins a run; nothing is searched yet. `policy` NULL: the one that the options name. `evaluator` NULL: this
- * machine's. `watch` may be NULL. `options`: NULL, or a JSON object with members as the options of
- * `kernelsearch tune` (docs/command.md, docs/c.md):
- *   texts    "policy", "budget", "name", "store", "out", "record", "configs", "system", "system_options" (an
- *            object), "policy_command", "policy_plugin", "sandbox", "require_sandbox", "cache", "validate",
- *            "models", "model", "replay_exchanges"
- *   numbers  "seed", "target_speedup", "no_gain", "core", "jobs", "samples"
- *   booleans "learn", "memory", "reuse", "bounds"
- *   lists    "where", "learn_from", "devices" */
+ * machine's. `watch` may be NULL. `options`: NULL, or a JSON object with members by the names of docs/options.md,
+ * which are those of `kernelsearch tune`, with underscores: {"budget": "200,30s", "seed": 3, "reuse": false,
+ * "where": ["TILE <= 64"], "devices": [0, 1]}. KS_UNKNOWN_NAME, KS_WRONG_TYPE or KS_CONFIG_ERROR where one does
+ * not fit. */
 KS_API ks_status ks_run_start(const ks_problem* problem, const char* options, const ks_policy* policy,
                               const ks_evaluator* evaluator, ks_watch watch, void* user, ks_run** out);
 /* Goes on with a run of the store that the options name: its number, its name, or "latest". `problem` is

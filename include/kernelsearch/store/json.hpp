@@ -3,9 +3,11 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "kernelsearch/core/field.hpp"
 #include "kernelsearch/core/move.hpp"
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/core/value.hpp"
@@ -45,6 +47,11 @@ void from_json(const nlohmann::json& json, Config& config);
 /// overload: Value is a std::variant, which argument-dependent look-up would not find.)
 [[nodiscard]] nlohmann::json value_to_json(const Value& value);
 [[nodiscard]] Value value_from_json(const nlohmann::json& json);
+
+/// A value of an option as JSON, and back; nothing for JSON that no option can be: null, objects, mixed
+/// lists.
+[[nodiscard]] nlohmann::json field_to_json(const FieldValue& value);
+[[nodiscard]] std::optional<FieldValue> field_from_json(const nlohmann::json& json);
 
 /// The text of `json` on one line, with bytes that are no UTF-8 (compilers print them) replaced by U+FFFD.
 [[nodiscard]] std::string json_text(const nlohmann::json& json);

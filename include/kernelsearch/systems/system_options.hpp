@@ -31,6 +31,13 @@ struct VariantValue {
   std::string source;
 };
 
+/// What a text option of a system names.
+enum class SystemPath : std::uint8_t {
+  none,    ///< no path
+  file,    ///< a name of ours, or a file: a text that ends in .json or has a slash
+  folder,  ///< a folder
+};
+
 /// One option of a system, by the name that its JSON object has.
 struct SystemOption {
   std::string name;
@@ -41,6 +48,7 @@ struct SystemOption {
   double most = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices = {};    ///< of a text: all that it may be; none: any text
   std::vector<VariantValue> variants = {};  ///< the variants whose standard value or source is another
+  SystemPath path = SystemPath::none;       ///< paths become absolute before a run is stored
 };
 
 /// The option `variant` of a system with these variants, of which the first is the standard one.

@@ -23,8 +23,11 @@ std::vector<SystemOption> cuda_skill_v2_options() {
           {"noise", standard.noise, "least relative difference in time that counts", "the skill, V2", 0, 1},
           {"from_frontier", standard.from_frontier,
            "after a round without gain go on from the best branch that was not chosen", "ours"},
-          {"from_files", std::string(),
-           "folder of kernels that a person or an agent writes; empty: a model is asked", "ours"},
+          {.name = "from_files",
+           .standard = std::string(),
+           .summary = "folder of kernels that a person or an agent writes; empty: a model is asked",
+           .source = "ours",
+           .path = SystemPath::folder},
           {"wait", 0.0, "seconds to wait for each of these files; 0: only what is there", "ours", 0, 1e9}};
 }
 

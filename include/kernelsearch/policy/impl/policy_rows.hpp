@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernelsearch/core/impl/field_rows.hpp"
 #include "kernelsearch/policy/bayesian_search.hpp"
 #include "kernelsearch/policy/beam.hpp"
 #include "kernelsearch/policy/best_of_k.hpp"
@@ -37,79 +38,20 @@
 /// The options of all policies of the registry: the one table that every interface takes them from.
 namespace kernelsearch::detail::rows {
 
-// ---- How a row is made of a member --------------------
-
-template <class Member>
-struct MemberParts;
-template <class O, class T>
-struct MemberParts<T O::*> {
-  using Options = O;
-  using Type = T;
-};
-
-template <auto Member>
-using OptionsOf = typename MemberParts<decltype(Member)>::Options;
-template <auto Member>
-using TypeOf = typename MemberParts<decltype(Member)>::Type;
-
-/// What the member's type is called, and what holds it in a PolicyOptionValue.
-template <class Type>
-constexpr PolicyOptionType option_type() {
-  if constexpr (std::is_same_v<Type, bool>) return PolicyOptionType::flag;
-  if constexpr (std::is_same_v<Type, std::size_t>) return PolicyOptionType::count;
-  if constexpr (std::is_same_v<Type, double>) return PolicyOptionType::number;
-  if constexpr (std::is_same_v<Type, std::string>) return PolicyOptionType::text;
-  if constexpr (std::is_same_v<Type, std::vector<std::string>>) return PolicyOptionType::texts;
-}
-template <class Type>
-using Held = std::conditional_t<std::is_same_v<Type, std::size_t>, std::int64_t, Type>;
-
-struct Bounds {
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-};
-/// Counts end where no search is made better and what is allocated for them could be beyond the machine.
-inline constexpr double most_of_a_count = 1e6;
-inline constexpr Bounds counted{0, most_of_a_count}, at_least_1{1, most_of_a_count};
-inline constexpr Bounds share{0, 1}, amount{0}, above_0{0.001};
+inline constexpr double most_of_a_count = fields::most_of_a_count;
+using fields::above_0, fields::amount, fields::at_least_1, fields::Bounds, fields::counted, fields::share;
 
 template <auto Member>
 constexpr PolicyOption option(std::string_view name, Bounds bounds, std::string_view summary) {
-  using Options = OptionsOf<Member>;
-  using Type = TypeOf<Member>;
-  PolicyOption row{.name = name, .summary = summary, .type = option_type<Type>()};
-  row.least = bounds.least;
-  row.most = bounds.most;
-  row.read = [](const void* options) {
-    return PolicyOptionValue(static_cast<Held<Type>>(static_cast<const Options*>(options)->*Member));
-  };
-  row.write = [](void* options, const PolicyOptionValue& value) {
-    if (const auto* held = std::get_if<Held<Type>>(&value))
-      static_cast<Options*>(options)->*Member = static_cast<Type>(*held);
-  };
-  return row;
+  return {fields::field<Member>(name, bounds, summary)};
 }
 template <auto Member>
 constexpr PolicyOption option(std::string_view name, std::string_view summary) {
-  return option<Member>(name, Bounds{}, summary);
+  return {fields::field<Member>(name, Bounds{}, summary)};
 }
-
-/// Of an enumeration: each enumerator has the number of its place in `Names`.
 template <auto Member, const auto& Names>
 constexpr PolicyOption choice(std::string_view name, std::string_view summary) {
-  using Options = OptionsOf<Member>;
-  PolicyOption row{.name = name, .summary = summary, .type = PolicyOptionType::text};
-  row.choices = Names;
-  row.read = [](const void* options) {
-    const auto at = static_cast<std::size_t>(static_cast<const Options*>(options)->*Member);
-    return PolicyOptionValue(std::string(Names[at]));
-  };
-  row.write = [](void* options, const PolicyOptionValue& value) {
-    for (std::size_t i = 0; i < std::size(Names); ++i)
-      if (const auto* text = std::get_if<std::string>(&value); text != nullptr && *text == Names[i])
-        static_cast<Options*>(options)->*Member = static_cast<TypeOf<Member>>(i);
-  };
-  return row;
+  return {fields::choice<Member, Names>(name, summary)};
 }
 
 inline constexpr std::string_view neighbourhoods[] = {"hamming", "adjacent"};

@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "kernelsearch/core/impl/field_impl.hpp"
 #include "kernelsearch/core/impl/text.hpp"
-#include "kernelsearch/policy/impl/policy_option_impl.hpp"
 #include "kernelsearch/policy/policy_text.hpp"
 
 namespace kernelsearch {
@@ -47,7 +47,7 @@ class PolicyTextParser {
     skip();
     const std::size_t begin = at_;
     const std::string name(word());
-    if (name.empty() || !begins_policy_word(name.front())) {
+    if (name.empty() || !begins_field_word(name.front())) {
       at_ = begin;
       return wrong("an option of a policy has no name", "write OPTION=VALUE");
     }
@@ -73,7 +73,7 @@ class PolicyTextParser {
     const std::size_t begin = at_;
     const std::string_view token = word();
     if (token == "true" || token == "false") return PolicyOptionValue(token == "true");
-    if (is_policy_word(token)) return PolicyOptionValue(std::string(token));
+    if (is_field_word(token)) return PolicyOptionValue(std::string(token));
     if (token.empty())
       return wrong("an option of a policy has no value",
                    "write true, false, a number, a word, a string in quotes or a list in brackets");
@@ -109,7 +109,7 @@ class PolicyTextParser {
       }
       const std::size_t begin = at_;
       const std::string_view token = word();
-      if (!is_policy_word(token)) {
+      if (!is_field_word(token)) {
         at_ = begin;
         return wrong("an entry of a list that is no string", "write words or strings in quotes");
       }
@@ -148,7 +148,7 @@ class PolicyTextParser {
 
   std::string_view word() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && in_policy_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && in_field_word(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
 
@@ -180,9 +180,8 @@ KERNELSEARCH_INLINE Result<PolicyText> try_parse_policy_text(std::string_view te
 KERNELSEARCH_INLINE std::string to_string(const PolicyText& policy) {
   if (policy.options.empty()) return policy.name;
   return policy.name + "(" +
-         detail::joined(
-             policy.options, ", ",
-             [](const auto& option) { return option.first + "=" + policy_option_text(option.second); }) +
+         detail::joined(policy.options, ", ",
+                        [](const auto& option) { return option.first + "=" + field_text(option.second); }) +
          ")";
 }
 

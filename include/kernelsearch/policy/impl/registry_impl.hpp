@@ -124,7 +124,7 @@ constexpr ConfigPolicyEntry policy_entry(std::string_view name, std::string_view
             auto its = Standard(setup);
             write_options(entry, &its, given);
             PolicyOptionValues values;
-            for (const PolicyOption& row : entry.options) values.emplace_back(row.name, row.read(&its));
+            for (const PolicyOption& row : entry.options) values.emplace_back(row.name, *row.read(&its));
             return values;
           }};
 }
