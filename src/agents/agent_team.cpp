@@ -42,12 +42,17 @@ Generation<Candidate> AgentTeam::generate(const Move& move, const History<Candid
 
   const ReplyExpectation wanted = builder_->expectation(start, history);
   GroundedPlan plan;
+  PromptValues planning = builder_->values(move, start, history, WindowKind::plan);
+  planning["several_regions"] = options_.several_regions ? "yes" : "";
   const auto planned =
-      builder_->ask(options_.planner, "plan", builder_->values(move, start, history, WindowKind::plan), move,
-                    [&](const std::string& text, bool cut) {
-                      plan = read_plan(text, cut, wanted);
-                      return detail::Judged{plan.judgement, nullptr, true};
-                    });
+      builder_->ask(options_.planner, "plan", planning, move, [&](const std::string& text, bool cut) {
+        plan = read_plan(text, cut, wanted);
+        if (plan.judgement.ok() && plan.parts.size() > 1 && !options_.several_regions)
+          plan.judgement = {
+              ReplyFault::wrong_region,
+              "The plan changes several regions: choose one, and leave the others as they are."};
+        return detail::Judged{plan.judgement, nullptr, true};
+      });
   if (!planned) return planned.error().generation();
 
   PromptValues values = builder_->values(move, start, history, WindowKind::code);

@@ -324,7 +324,7 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
           values["strategy_text"] +=
               "\n\nWhy it is tried here: " + sign_text(strategy->signs, features, traits_) + '.';
       }
-  } else {
+  } else if (options_.list_strategies) {
     for (const Strategy* strategy : options_.evidence ? ranked_strategies(strategies_, features, traits_)
                                                       : applicable(strategies_, features)) {
       const std::string why = options_.evidence ? sign_text(strategy->signs, features, traits_) : "";

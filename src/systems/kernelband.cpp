@@ -8,6 +8,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/profiling_vector.hpp"
 #include "kernelsearch/problem/traits.hpp"
+#include "kernelsearch/systems/measured_moves.hpp"
 
 namespace kernelsearch::systems {
 namespace {
@@ -47,6 +48,7 @@ KernelBandSettings KernelBandSettings::v1() {
   KernelBandSettings settings;
   take_search(settings, HierarchicalUcbOptions::v1());
   settings.strategies = KernelBandStrategies::published;
+  settings.warm_up = KernelBandWarmUp::synthetic;
   settings.repairs = 0;
   return settings;
 }
@@ -55,6 +57,7 @@ KernelBandSettings KernelBandSettings::v2() {
   KernelBandSettings settings = v1();
   take_search(settings, HierarchicalUcbOptions::v2());
   settings.features = KernelBandFeatures::v2;
+  settings.warm_up = KernelBandWarmUp::none;
   settings.mask = true;
   return settings;
 }
@@ -117,6 +120,14 @@ KernelBandSettings kernelband_settled(KernelBandSettings settings, const Problem
       search.cluster_features = kernelband_runtime(problem.backend, settings.features);
     if (search.log_features.empty())
       search.log_features = {"shared_bytes", "block_threads", "code.instructions", "code.loop.instructions"};
+  }
+  if (search.alpha > 0.0 && search.examples.empty()) {
+    if (settings.warm_up == KernelBandWarmUp::measured)
+      for (MeasuredMove& move : measured_moves(to_string(problem.backend)))
+        search.examples.push_back(std::move(move.example));
+    else if (settings.warm_up == KernelBandWarmUp::synthetic)
+      search.examples = synthetic_moves(search.strategies, strategy_targets(common.strategies),
+                                        search.profile_features, search.seed);
   }
   return settings;
 }

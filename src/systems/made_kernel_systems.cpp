@@ -45,6 +45,28 @@ std::vector<VariantValue> without_evidence() {
   return {{"paper", false, "the paper lists no strategies by what a kernel shows"}};
 }
 
+SystemOption listed_option() {
+  return {"strategies",
+          true,
+          "questions list strategies that suit the kernel to choose from",
+          "ours",
+          -std::numeric_limits<double>::infinity(),
+          std::numeric_limits<double>::infinity(),
+          {},
+          {{"paper", false, "none of ours are in the paper's questions"}}};
+}
+
+SystemOption repaired_again_option() {
+  return {"repaired_again",
+          false,
+          "a failed kernel is repaired again although a child of it is right already",
+          "ours: one right child is enough",
+          -std::numeric_limits<double>::infinity(),
+          std::numeric_limits<double>::infinity(),
+          {},
+          {{"paper", true, "the paper has no such rule"}}};
+}
+
 std::vector<VariantValue> without_repairs() {
   return {{"paper", whole(0), "the papers' baselines have none"}};
 }
@@ -104,6 +126,8 @@ std::vector<SystemOption> geak_options() {
            "rounds of debugging after a kernel that failed, in all", "GEAK, section 3", 0, 1e6},
           {"failures", whole(standard.search.limits.max_failures),
            "tries in a row without a kernel after which a node is given up", "ours", 1, 1e6},
+          repaired_again_option(),
+          listed_option(),
           evidence_option(without_evidence())};
 }
 
@@ -115,6 +139,8 @@ SystemSearch geak(SystemSetup setup) {
   settings.search.patience = setup.options.count("patience");
   settings.search.limits.debugs = settings.search.limits.chain_debugs = setup.options.count("debugs");
   settings.search.limits.max_failures = setup.options.count("failures");
+  settings.search.limits.repaired_again = setup.options.flag("repaired_again");
+  settings.team.common.list_strategies = setup.options.flag("strategies");
   return search_of_kernels(geak_parts(std::move(setup.model), setup.problem, std::move(settings)), setup);
 }
 
@@ -157,6 +183,16 @@ std::vector<SystemOption> stark_options() {
        "tries in a row without a kernel after which a node is given up", "ours", 1, 1e6},
       {"debugs", whole(standard.search.limits.debugs), "attempts to repair one failed kernel", "ours", 0,
        1e6},
+      repaired_again_option(),
+      {"several_regions",
+       standard.team.several_regions,
+       "a plan may change several regions of a kernel, e.g. device code and its launch",
+       "ours",
+       -std::numeric_limits<double>::infinity(),
+       std::numeric_limits<double>::infinity(),
+       {},
+       {{"paper", false, "STARK, section 3.2: anchors in one source"}}},
+      listed_option(),
       evidence_option(without_evidence())};
 }
 
@@ -173,6 +209,9 @@ SystemSearch stark(SystemSetup setup) {
   settings.search.graded = setup.options.flag("graded");
   settings.search.limits.max_failures = setup.options.count("failures");
   settings.search.limits.debugs = setup.options.count("debugs");
+  settings.search.limits.repaired_again = setup.options.flag("repaired_again");
+  settings.team.several_regions = setup.options.flag("several_regions");
+  settings.team.common.list_strategies = setup.options.flag("strategies");
   return search_of_kernels(stark_parts(std::move(setup.model), setup.problem, std::move(settings)), setup);
 }
 

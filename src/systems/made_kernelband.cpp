@@ -30,6 +30,8 @@ Enum band_value(const std::string& name, const std::array<std::string_view, n>& 
   return static_cast<Enum>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
+constexpr std::array<std::string_view, 3> band_warm_ups{"none", "measured", "synthetic"};
+
 struct BandSources {
   const char *ours, *v1, *v2;
 };
@@ -133,6 +135,14 @@ std::vector<SystemOption> kernelband_options() {
       band_option(
           "l2", "penalty on the heads' weights", {band_bench, band_lost, none_in_v2},
           [](Settings s) { return Value(s.search.head.l2); }, 0, 1000),
+      band_choice(
+          band_option(
+              "warm_up",
+              "moves that heads are warmed up with where no earlier run gives any: none; measured, on other "
+              "problems (data/moves); synthetic, 1000 pairs of a random phase",
+              {"ours: docs/benchmarks/systems.md", "KernelBand v1, section 4.2", none_in_v2},
+              [](Settings s) { return Value(band_name(s.warm_up, band_warm_ups)); }),
+          band_warm_ups),
       band_option("warm_up_epochs", "passes over the moves of earlier runs that heads are warmed up with",
                   {"ours", "ours; KernelBand v1, section 4.2 says no number", none_in_v2},
                   count(&Search::warm_up_epochs), 0, 1000),
@@ -191,6 +201,7 @@ SystemSearch kernelband(SystemSetup setup) {
   settings.strategies = band_value<KernelBandStrategies>(given.text("strategies"), band_strategies);
   settings.features = band_value<KernelBandFeatures>(given.text("features"), band_features);
   settings.without = band_value<KernelBandAblation>(given.text("without"), band_ablations);
+  settings.warm_up = band_value<KernelBandWarmUp>(given.text("warm_up"), band_warm_ups);
   settings.mask = given.flag("mask");
   settings.repairs = given.count("repairs");
   HierarchicalUcbOptions& search = settings.search;

@@ -12,6 +12,8 @@
 namespace kernelsearch::systems::made {
 namespace {
 
+constexpr std::size_t never_back = 1'000'000;  // steps without a gain: no list is as long
+constexpr std::size_t paper_carried = 128;
 constexpr std::size_t paper_samples = 15;  // with the best the 16 that PEAK samples (section 4.3)
 
 /// Names between commas.
@@ -62,8 +64,14 @@ std::vector<SystemOption> peak_options() {
       {"present", std::string(),
        "transformations that the problem's kernel has already, with commas between: others may build on them",
        "ours"},
-      {"patience", whole(standard.workflow.patience),
-       "steps without a gain before work goes on from the best checkpoint", "PEAK, section 5.1", 0, 1e6},
+      {"patience",
+       whole(standard.workflow.patience),
+       "steps without a gain before work goes on from the best checkpoint",
+       "ours, after PEAK, section 5.1: preparatory steps gain nothing",
+       0,
+       never_back,
+       {},
+       {{"paper", whole(never_back), "PEAK, section 5.1: every step of a sequence is applied"}}},
       {"retries", whole(standard.workflow.retries), "further tries of a transformation that failed",
        "PEAK, section 5.2", 0, 1000},
       {"middle_retries",
@@ -85,6 +93,14 @@ std::vector<SystemOption> peak_options() {
       evidence_option({{"paper", false, "PEAK, section 4.3: the list's order alone"}}),
       {"inner_trials", static_cast<std::int64_t>(standard.tuning.max_trials),
        "trials of the search over one kernel's tunables", "ours; the paper enumerates them", 1, 1e9},
+      {"carried",
+       whole(standard.tuning.carried),
+       "a kernel's best configurations that the next one's search begins with, after the best of all",
+       "ours: more than few of them leave nothing for the search",
+       0,
+       1e6,
+       {},
+       {{"paper", whole(paper_carried), "PEAK, section 4.2"}}},
       {"validated_samples",
        std::int64_t{3},
        "where a validator is asked for: right configurations of each new kernel that it sees besides the "
@@ -139,7 +155,9 @@ SystemSearch peak(SystemSetup setup) {
   return {.parts = SearchParts<Move>{Workflow(std::move(workflow)), transform},
           .kernel_of = [transform](Regions regions) { return transform.kernel_of(std::move(regions)); },
           .inner = InnerSearch{TunesByBayes{},
-                               {.max_trials = setup.options.count("inner_trials"), .seed = setup.seed},
+                               {.max_trials = setup.options.count("inner_trials"),
+                                .seed = setup.seed,
+                                .carried = setup.options.count("carried")},
                                true,
                                setup.options.count("validated_samples")}};
 }

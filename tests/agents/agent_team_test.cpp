@@ -92,6 +92,31 @@ TEST_CASE("agent team: who writes the code is shown the regions that the plan le
   CHECK(coder.find("lanes_of_f() { return 7; }") != std::string::npos);
 }
 
+TEST_CASE("agent team: a plan over several regions is sent back where one may change") {
+  Problem problem = problem_of_words();
+  problem.kernel.regions.host = "int lanes_of_f() { return 7; }\n";
+  TrialLog<Candidate> log;
+  Outcome outcome;
+  outcome.evaluation = Evaluation::succeeded(1.0);
+  outcome.objective = 1.0;
+  log.append({problem.default_candidate(), outcome});
+  const std::string both =
+      "```cpp device\nextern \"C\" void f() {\n<<<IMPROVE BEGINS>>>\n  base\n<<<IMPROVE ENDS>>>\n}\n```\n"
+      "```cpp host\n<<<IMPROVE BEGINS>>>\nint lanes_of_f() { return 7; }\n<<<IMPROVE ENDS>>>\n```\n1. "
+      "Tiling.\n2. "
+      "Eight lanes.\n";
+  for (const bool several : {true, false}) {
+    CAPTURE(several);
+    const RuleChat chat = by_role({{"planner", {both, plan}}, {"coder", {filled}}});
+    (void)AgentTeam(chat, problem,
+                    {.common = {.strategies = strategies_of_words()}, .several_regions = several})
+        .generate(rewrite, {log, log.size()});
+    CHECK(chat.count("planner") == (several ? 1 : 2));
+    if (!several)
+      CHECK(text_of(chat.requests().at(1)).find("The plan changes several regions") != std::string::npos);
+  }
+}
+
 TEST_CASE("agent team: debug moves go to the debugger, with the siblings") {
   const Family family;
   const RuleChat chat = by_role({{"debugger", {word_block("  mended\n")}}});

@@ -156,6 +156,10 @@ TEST_CASE("MoveLedger: what was mended is not mended again, nor what failed at i
   ledger.tell(outcome_of(second, 3, 3, 5.0));
   CHECK_FALSE(ledger.can_debug(1));  // 3 is what was wanted of it
   CHECK_FALSE(ledger.can_debug(2));  // and its sibling is the fix
+  MoveLedger again = with_root({.debugs = 3, .repaired_again = true});
+  again.tell(failure_of(again.propose(0, 0), 1, 1, Verdict::wrong_result));
+  again.tell(outcome_of(again.propose_debug(1), 2, 2, 5.0));
+  CHECK(again.can_debug(1));  // as published
 }
 
 TEST_CASE("MoveLedger: rounds of debugging are counted over the whole chain") {

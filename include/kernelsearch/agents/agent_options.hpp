@@ -42,6 +42,8 @@ struct AgentOptions {
   bool check_conditions = true;   ///< whether a strategy whose condition is false yields nothing, unasked
   /// Whether strategies are listed with those first that the kernel shows most for, each with the reason.
   bool evidence = true;
+  /// Whether a question that names no strategy lists those that apply.
+  bool list_strategies = true;
   std::string hardware = {};        ///< facts of the machine, for prompts (run/machine_text.hpp)
   std::optional<Config> root = {};  ///< of the problem's kernel, where the search begins; empty: its default
   ProblemFacts facts = {};          ///< how the problem is measured, for prompts

@@ -21,6 +21,7 @@ struct AgentTeamOptions {
   AgentRole planner{.name = "planner", .temperature = 0.8};
   AgentRole coder{.name = "coder", .temperature = 0.1};
   AgentRole debugger{.name = "debugger", .temperature = 0.1};
+  bool several_regions = true;  ///< whether a plan may change more than one region of the kernel
 };
 
 /// STARK's team. A planner marks the places of the kernel that are to change and says what belongs there

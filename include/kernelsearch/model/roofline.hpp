@@ -62,6 +62,11 @@ enum class Bound : std::uint8_t {
 /// that would be is a hair smaller, so that the limit on whose side the kernel is comes first.
 [[nodiscard]] RooflineGaps roofline_gaps(const Features& profile);
 
+/// The gaps as the skill's published scripts have them: a metric that is missing counts as a full gap, for
+/// latency as 0.5, and all as 0.5 where nothing was profiled; every stall is waiting, and no roof caps a gap.
+/// Four decimals, as their files have.
+[[nodiscard]] RooflineGaps roofline_gaps_as_published(const Features& profile);
+
 /// `near_peak` only where all gaps are known and below `near`; else the axis of the largest known gap, of
 /// equals compute before memory before latency, as published.
 [[nodiscard]] Bound bound_of(const RooflineGaps& gaps, double near = 0.15);

@@ -27,7 +27,8 @@ struct MoveLimits {
   std::size_t variants = std::numeric_limits<std::size_t>::max();
   /// Tries in a row without a candidate after which the strategy is given up on that kernel.
   std::size_t max_failures = 1;
-  std::size_t debugs = 2;  ///< attempts to mend one failed kernel
+  std::size_t debugs = 2;       ///< attempts to mend one failed kernel
+  bool repaired_again = false;  ///< whether a failed kernel that a child of it repaired is repaired again
   /// Attempts to mend a kernel and what came of mending it, all together (GEAK: rounds of debugging).
   std::size_t chain_debugs = std::numeric_limits<std::size_t>::max();
 };

@@ -25,6 +25,18 @@
 
 namespace kernelsearch {
 
+/// Which decisions are made as the skill's published scripts make them, instead of as the post describes them
+/// and we made them safer (docs/systems/cuda_skill_v2.md).
+struct SkillScripts {
+  bool gaps = false;      ///< roofline_gaps_as_published
+  bool budget = false;    ///< axis_budget_as_published: the slots are always as many as the total
+  bool rewrites = false;  ///< where no branch is right, all of them are asked for again
+  /// Two times of different moments are compared with `noise` alone: nothing is paired, no interval counts. A
+  /// missing ablation says that the method did not contribute, one that is not right that it did; no trace is
+  /// shared; a champion that gains no more than the noise is given up, and an ablated kernel always.
+  bool filing = false;
+};
+
 /// The numbers are CUDA optimisation skill V2's own (post 1.3 to 2.2; its published scripts), unless said.
 struct RooflineBudgetOptions {
   std::vector<Method> methods = {};  ///< none: the generator chooses, and nothing is ablated
@@ -40,6 +52,7 @@ struct RooflineBudgetOptions {
   /// Ours (post 2.4 only says that it may be done): an iteration that brought nothing is followed by one from
   /// the best kernel of the frontier that has not been started from.
   bool from_frontier = false;
+  SkillScripts as_published = {};
   std::shared_ptr<SkillJournal> journal = nullptr;  ///< is told how far the search is, for generators
   std::uint64_t seed = 0;  ///< nothing here is drawn; kept so that all policies are made alike
 };
@@ -102,6 +115,8 @@ class RooflineBudget {
   void plan_ablations(SkillIteration& now);
   void close(SkillIteration& now);
   void adopt(const SkillIteration& now);
+  [[nodiscard]] SkillStatus status_of(const SkillIteration& now) const;
+  [[nodiscard]] Contribution contributed(const MethodVerdict& verdict, const SkillIteration& now) const;
   [[nodiscard]] Evidence ablation_evidence(const SkillIteration& now, std::size_t method) const;
   [[nodiscard]] std::vector<std::size_t> not_told_apart(const SkillIteration& now, std::size_t method) const;
   [[nodiscard]] MethodVerdict judge(const SkillIteration& now, std::size_t method) const;

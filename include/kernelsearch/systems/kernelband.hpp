@@ -42,6 +42,13 @@ enum class KernelBandAblation : std::uint8_t {
   search,      ///< the search agent alone: no bandit; the model rewrites the best kernel as it likes
 };
 
+/// What the heads are warmed up with where no earlier run gives moves.
+enum class KernelBandWarmUp : std::uint8_t {
+  none,
+  measured,   ///< moves that were measured on other problems and come with the library (measured_moves)
+  synthetic,  ///< 1000 pairs of a random phase (synthetic_moves): the paper's
+};
+
 /// KernelBand (arXiv 2511.18868). The defaults are ours, which do best in docs/benchmarks/systems.md and
 /// docs/moves.md; v1() and v2() are the authors'. docs/systems/kernelband.md has what differs.
 struct KernelBandSettings {
@@ -52,6 +59,7 @@ struct KernelBandSettings {
   KernelBandFeatures features = KernelBandFeatures::v1;
   bool mask = false;  ///< strategies whose target is saturated are masked (v2); `search.targets` come first
   KernelBandAblation without = KernelBandAblation::none;
+  KernelBandWarmUp warm_up = KernelBandWarmUp::none;  ///< `search.examples` come first
   LlmRewriterOptions rewriter = {};
   std::size_t repairs = 1;     ///< questions that mend a kernel that failed; ours
   OptimizerOptions loop = {};  ///< the paper's budget is 10 kernels, 20 where scaling is shown

@@ -11,24 +11,55 @@
 
 namespace kernelsearch::systems::made {
 
+namespace {
+
+/// A decision that the authors' scripts make otherwise than the post and we do.
+SystemOption skill_choice(const char* name, const char* summary, std::vector<std::string> choices,
+                          const char* source, const char* published) {
+  SystemOption option{name, choices.front(), summary, source};
+  option.variants = {{"paper", choices.back(), published}};
+  option.choices = std::move(choices);
+  return option;
+}
+
+bool is_published(const SystemOptions& given, const char* name, const char* published) {
+  return given.text(name) == published;
+}
+
+}  // namespace
+
 std::vector<SystemOption> cuda_skill_v2_options() {
   const RooflineBudgetOptions standard;
-  return {{"iterations", whole(standard.iterations), "rounds of methods", "the skill, V2", 1, 100},
-          {"branches", whole(standard.branches), "implementations of each round's methods", "the skill, V2",
-           1, 64},
-          {"rewrites", whole(standard.rewrites), "attempts to repair a round without a right kernel",
-           "the skill, V2", 0, 64},
-          {"pairs", whole(standard.pairs), "pairs of methods that are taken out together in each round",
-           "ours", 0, 64},
-          {"noise", standard.noise, "least relative difference in time that counts", "the skill, V2", 0, 1},
-          {"from_frontier", standard.from_frontier,
-           "after a round without gain go on from the best branch that was not chosen", "ours"},
-          {.name = "from_files",
-           .standard = std::string(),
-           .summary = "folder of kernels that a person or an agent writes; empty: a model is asked",
-           .source = "ours",
-           .path = SystemPath::folder},
-          {"wait", 0.0, "seconds to wait for each of these files; 0: only what is there", "ours", 0, 1e9}};
+  return {
+      {"iterations", whole(standard.iterations), "rounds of methods", "the skill, V2", 1, 100},
+      {"branches", whole(standard.branches), "implementations of each round's methods", "the skill, V2", 1,
+       64},
+      {"rewrites", whole(standard.rewrites), "attempts to repair a round without a right kernel",
+       "the skill, V2", 0, 64},
+      {"pairs", whole(standard.pairs), "pairs of methods that are taken out together in each round", "ours",
+       0, 64},
+      {"noise", standard.noise, "least relative difference in time that counts", "the skill, V2", 0, 1},
+      {"from_frontier", standard.from_frontier,
+       "after a round without gain go on from the best branch that was not chosen", "ours"},
+      skill_choice("gaps",
+                   "known: what was not measured is no gap, and the roof caps all three; published: a "
+                   "missing metric is a full gap, and every stall is waiting",
+                   {"known", "published"}, "ours: docs/roofline.md", "the skill's roofline.py"),
+      skill_choice("budget", "known: slots go to axes with a known gap; published: there are always three",
+                   {"known", "published"}, "ours: docs/roofline.md", "the skill's roofline.py"),
+      skill_choice("rewriting",
+                   "where no branch is right: the furthest is repaired, or all are written again",
+                   {"furthest", "all"}, "the skill's post, 2.3", "the skill's branch_explore.py"),
+      skill_choice("filing",
+                   "paired: kernels are timed in pairs and intervals count; times: two times are compared "
+                   "with the noise alone, and a missing ablation speaks against its method",
+                   {"paired", "times"}, "ours: docs/measuring.md", "the skill's ablate.py, state.py"),
+      {.name = "from_files",
+       .standard = std::string(),
+       .summary = "folder of kernels that a person or an agent writes; empty: a model is asked",
+       .source = "ours",
+       .path = SystemPath::folder},
+      {"wait", 0.0, "seconds to wait for each of these files; 0: only what is there", "ours", 0, 1e9}};
 }
 
 namespace {
@@ -44,6 +75,9 @@ RooflineBudgetOptions search_options(const SystemSetup& setup) {
   search.pairs = setup.options.count("pairs");
   search.noise = setup.options.number("noise");
   search.from_frontier = setup.options.flag("from_frontier");
+  search.as_published = {
+      is_published(setup.options, "gaps", "published"), is_published(setup.options, "budget", "published"),
+      is_published(setup.options, "rewriting", "all"), is_published(setup.options, "filing", "times")};
   search.device = setup.device;
   return search;
 }
@@ -78,7 +112,7 @@ SystemSearch cuda_skill_v2(SystemSetup setup) {
             .report_folder = folder};
   }();
   made.kernel_of = kernels_of(setup.problem);
-  made.pair_with_parent = true;
+  made.pair_with_parent = !settings.search.as_published.filing;
   made.report = [problem = setup.problem, search = settings.search](const RunStore& store, RunId run,
                                                                     const std::filesystem::path& to,
                                                                     const DevicePeaks& peaks) {

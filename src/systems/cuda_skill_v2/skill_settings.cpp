@@ -26,6 +26,10 @@ std::string skill_settings_json(const RooflineBudgetOptions& options) {
                       {"smallest", options.budget.smallest},
                       {"attempts", options.limits.attempts},
                       {"from_frontier", options.from_frontier},
+                      {"published_gaps", options.as_published.gaps},
+                      {"published_budget", options.as_published.budget},
+                      {"published_rewrites", options.as_published.rewrites},
+                      {"published_filing", options.as_published.filing},
                       {"architecture", options.device.architecture},
                       {"features", options.device.features},
                       {"methods", std::move(methods)}}
@@ -48,6 +52,8 @@ RooflineBudgetOptions read_members(const ordered_json& json, std::vector<Method>
   options.budget.smallest = json.value("smallest", options.budget.smallest);
   options.limits.attempts = json.value("attempts", options.limits.attempts);
   options.from_frontier = json.value("from_frontier", options.from_frontier);
+  options.as_published = {json.value("published_gaps", false), json.value("published_budget", false),
+                          json.value("published_rewrites", false), json.value("published_filing", false)};
   options.device.architecture = json.value("architecture", options.device.architecture);
   options.device.features = json.value("features", options.device.features);
   for (const std::string& id : json.value("methods", std::vector<std::string>{})) {

@@ -64,6 +64,26 @@ KERNELSEARCH_INLINE RooflineGaps roofline_gaps(const Features& profile) {
   return gaps;
 }
 
+KERNELSEARCH_INLINE RooflineGaps roofline_gaps_as_published(const Features& profile) {
+  constexpr std::string_view computing[] = {"tensor_utilisation", "fp32_utilisation", "sm_utilisation",
+                                            "compute_utilisation"};
+  const auto rounded = [](double gap) { return std::round(std::clamp(gap, 0.0, 1.0) * 1e4) / 1e4; };
+  double used = 0.0;
+  bool profiled = false;
+  for (const std::string_view name : computing)
+    if (const auto found = detail::share(profile, name)) {
+      used = std::max(used, *found);
+      profiled = true;
+    }
+  std::optional<double> moved = detail::share(profile, "dram_utilisation");
+  if (!moved) moved = detail::share(profile, "memory_utilisation");
+  std::optional<double> waited;
+  for (const auto& [name, value] : profile)
+    if (name.starts_with("stall_")) detail::keep_larger(waited, detail::share(profile, name));
+  if (!profiled && !moved && !waited) return {{0.5, 0.5, 0.5}};
+  return {{rounded(1 - used), rounded(1 - moved.value_or(0.0)), rounded(waited.value_or(0.5))}};
+}
+
 KERNELSEARCH_INLINE Bound bound_of(const RooflineGaps& gaps, double near) {
   constexpr Bound bounds[] = {Bound::compute, Bound::bandwidth, Bound::latency};
   Bound bound = Bound::unknown;

@@ -150,7 +150,7 @@ KERNELSEARCH_INLINE bool MoveLedger::can_debug(std::size_t index) const {
   std::size_t first = index;  // of the chain, as chain_of
   std::optional<std::size_t> at = index;
   for (std::size_t step = 0; at && step < tree_.size(); ++step, at = mended_by(*at)) {
-    if (right_children_[*at] > 0) return false;
+    if (right_children_[*at] > 0 && !limits_.repaired_again) return false;
     first = *at;
   }
   return chain_debugs_[first] < limits_.chain_debugs;

@@ -224,7 +224,7 @@ KERNELSEARCH_INLINE bool RooflineBudget::assess(SkillIteration& next, std::size_
   const Features& features = from.evaluation.features;
   next.start = from.id;
   next.start_objective = from.objective;
-  next.gaps = roofline_gaps(features);
+  next.gaps = options_.as_published.gaps ? roofline_gaps_as_published(features) : roofline_gaps(features);
   next.bound = bound_of(next.gaps, options_.near);
   const std::string gaps = detail::gaps_text(next.gaps);
   if (next.bound == Bound::near_peak) {
@@ -240,7 +240,8 @@ KERNELSEARCH_INLINE bool RooflineBudget::assess(SkillIteration& next, std::size_
     if (const auto why = ruled_out_.find({start, i}); why != ruled_out_.end())
       record[i] = {MethodFate::not_applicable, record[i].attempts, why->second};
   RooflineGaps left = next.gaps;
-  next.budget = axis_budget(left, options_.budget);
+  const auto slots_of = options_.as_published.budget ? axis_budget_as_published : axis_budget;
+  next.budget = slots_of(left, options_.budget);
   next.degraded = next.bound == Bound::unknown;
   if (next.degraded)
     for (const Axis axis : all_axes) next.budget[axis] = 1;
@@ -249,7 +250,7 @@ KERNELSEARCH_INLINE bool RooflineBudget::assess(SkillIteration& next, std::size_
     return false;
   }
   next.choice = {};
-  for (AxisBudget budget = next.budget; budget.total() > 0; budget = axis_budget(left, options_.budget)) {
+  for (AxisBudget budget = next.budget; budget.total() > 0; budget = slots_of(left, options_.budget)) {
     MethodChoice choice =
         choose_methods(options_.methods, features, options_.device, budget, record, options_.limits);
     next.choice.decisions.insert(next.choice.decisions.end(), choice.decisions.begin(),
@@ -262,7 +263,7 @@ KERNELSEARCH_INLINE bool RooflineBudget::assess(SkillIteration& next, std::size_
     if (next.degraded) break;
     // Axes without any method left give their slots to the others that have a gap.
     for (const Axis axis : all_axes)
-      if (budget[axis] > 0) left[axis].reset();
+      if (budget[axis] > 0) left[axis] = options_.as_published.budget ? std::optional(0.0) : std::nullopt;
   }
   finish(SkillEnd::no_method, "no method is left that suits the kernel: gaps " + gaps, next);
   return false;
@@ -316,6 +317,15 @@ KERNELSEARCH_INLINE bool RooflineBudget::mend(SkillIteration& now) {
   if (now.retries >= options_.rewrites) return false;
   ++now.retries;
   now.phase = SkillPhase::mending;
+  const auto ask_again = [&](std::size_t count) {
+    Move again{MoveKind::branch, {now.start}, {}, 0};
+    for (const std::size_t method : now.choice.taken) again.strategies.push_back(options_.methods[method].id);
+    for (std::size_t k = 0; k < count; ++k) plan(again, Role::branch);
+  };
+  if (options_.as_published.rewrites) {
+    ask_again(options_.branches);
+    return true;
+  }
   const auto tries = [this](TrialId id) {
     return std::count_if(planned_.begin(), planned_.end(), [id](const Move& move) {
       return move.kind == MoveKind::debug && move.parents.front() == id;
@@ -333,10 +343,7 @@ KERNELSEARCH_INLINE bool RooflineBudget::mend(SkillIteration& now) {
     plan(Move{MoveKind::debug, {furthest->id}, {}, 0}, Role::branch);
     return true;
   }
-  // Not one of them is code: there is nothing to mend, only to ask for again.
-  Move again{MoveKind::branch, {now.start}, {}, 0};
-  for (const std::size_t method : now.choice.taken) again.strategies.push_back(options_.methods[method].id);
-  plan(std::move(again), Role::branch);
+  ask_again(1);  // not one of them is code: there is nothing to mend
   return true;
 }
 

@@ -27,7 +27,8 @@ KERNELSEARCH_INLINE Attribution RooflineBudget::gain(const Outcome& start, const
   const Features& features = made.evaluation.features;
   const auto ratio = features.find("times_parent"), low = features.find("times_parent.low"),
              high = features.find("times_parent.high");
-  if (made.ok() && ratio && low && high && *low > 0 && made.parents == std::vector<TrialId>{start.id}) {
+  if (!options_.as_published.filing && made.ok() && ratio && low && high && *low > 0 &&
+      made.parents == std::vector<TrialId>{start.id}) {
     Attribution paired;
     paired.known = paired.paired = true;
     paired.effect = 1 / *ratio - 1;
@@ -35,6 +36,30 @@ KERNELSEARCH_INLINE Attribution RooflineBudget::gain(const Outcome& start, const
     return paired;
   }
   return start.ok() ? attribution_of(made, start) : Attribution{};
+}
+
+KERNELSEARCH_INLINE SkillStatus RooflineBudget::status_of(const SkillIteration& now) const {
+  if (options_.as_published.filing)
+    return outcome(*now.champion).objective < outcome(now.start).objective * (1 - options_.noise)
+               ? SkillStatus::improved
+               : SkillStatus::regressed;
+  const double least = noise(now.gain, now);
+  if (contributes(now.gain, least) == Contribution::yes) return SkillStatus::improved;
+  return now.gain.effect < -least && now.gain.interval.high < 0 ? SkillStatus::regressed
+                                                                : SkillStatus::unchanged;
+}
+
+KERNELSEARCH_INLINE Contribution RooflineBudget::contributed(const MethodVerdict& verdict,
+                                                             const SkillIteration& now) const {
+  if (!options_.as_published.filing) return contributes(verdict.attribution, noise(verdict.attribution, now));
+  for (const SkillAblation& one : now.ablations) {
+    if (one.methods != std::vector<std::size_t>{verdict.method} || !one.id || !has_candidate(one.verdict))
+      continue;
+    if (one.verdict != Verdict::ok) return Contribution::yes;  // essential
+    const double champion = outcome(*now.champion).objective;
+    return one.objective - champion > options_.noise * champion ? Contribution::yes : Contribution::no;
+  }
+  return Contribution::no;
 }
 
 KERNELSEARCH_INLINE double RooflineBudget::noise(const Attribution& of, const SkillIteration& now) const {
@@ -50,10 +75,7 @@ KERNELSEARCH_INLINE void RooflineBudget::close(SkillIteration& now) {
     now.noise = std::max(noise_threshold(start.evaluation.measurement, options_.noise),
                          noise_threshold(champion.evaluation.measurement, options_.noise));
     now.gain = gain(start, champion);
-    const double least = noise(now.gain, now);
-    now.status = contributes(now.gain, least) == Contribution::yes        ? SkillStatus::improved
-                 : now.gain.effect < -least && now.gain.interval.high < 0 ? SkillStatus::regressed
-                                                                          : SkillStatus::unchanged;
+    now.status = status_of(now);
     for (SkillAblation& ablation : now.ablations)
       if (ablation.id && outcome(*ablation.id).parents == std::vector<TrialId>{champion.id})
         ablation.attribution = attribution_of(champion, outcome(*ablation.id));
@@ -83,6 +105,10 @@ KERNELSEARCH_INLINE void RooflineBudget::close(SkillIteration& now) {
 }
 
 KERNELSEARCH_INLINE void RooflineBudget::adopt(const SkillIteration& now) {
+  if (options_.as_published.filing) {
+    if (now.status == SkillStatus::improved) champion_ = tree_.find(*now.champion);
+    return;
+  }
   const auto take = [&](std::size_t node) {
     if (!champion_ || !outcomes_[*champion_].ok()) {
       champion_ = node;
@@ -145,11 +171,12 @@ KERNELSEARCH_INLINE MethodVerdict RooflineBudget::judge(const SkillIteration& no
   // where it is known, what the parent seems to say is another method's trace.
   verdict.by_ablation = ablation_evidence(now, method);
   verdict.evidence = verdict.by_ablation != Evidence::unknown ? verdict.by_ablation : verdict.by_parent;
-  if (verdict.by_ablation == Evidence::unknown && verdict.by_parent == Evidence::verified) {
+  if (!options_.as_published.filing && verdict.by_ablation == Evidence::unknown &&
+      verdict.by_parent == Evidence::verified) {
     verdict.coupled = not_told_apart(now, method);
     if (!verdict.coupled.empty()) verdict.evidence = Evidence::unknown;
   }
-  verdict.contributed = contributes(verdict.attribution, noise(verdict.attribution, now));
+  verdict.contributed = contributed(verdict, now);
   if (champion_) {
     const std::vector<std::size_t> line = applied(outcomes_[*champion_].id);
     verdict.kept =
@@ -175,7 +202,10 @@ KERNELSEARCH_INLINE MethodVerdict RooflineBudget::judge(const SkillIteration& no
                                                      })
                             : signature.empty() ? "it leaves no trace that could be looked for"
                                                 : "the machine code could not be looked into";
-  if (verdict.contributed == Contribution::yes) {
+  if (options_.as_published.filing && now.status != SkillStatus::improved) {
+    verdict.fate = MethodFate::ineffective;
+    verdict.words = proof + ", but the kernel with it gained no more than the noise";
+  } else if (verdict.contributed == Contribution::yes) {
     verdict.fate = MethodFate::effective;
     verdict.words = proof + ", and " + effect;
     if (!verdict.kept) verdict.words += "; that kernel is not kept, so it stays open";
