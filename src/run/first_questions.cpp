@@ -16,6 +16,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/history.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
+#include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/run/run_budget.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 
@@ -136,6 +137,9 @@ SystemSetup setup_of(const Problem& problem, const SystemEntry& system, const Fi
     std::string toolchain;
     try {
       toolchain = make_evaluator(problem, options.measurement).toolchain_id();
+    } catch (const ConfigError&) {
+      // A module that its reference refuses cannot be searched: its first question would mislead.
+      if (has_module_reference(problem)) throw;
     } catch (const Error&) {  // what is not on this machine is not told
     }
     facts = machine_facts(problem, options.measurement, std::move(toolchain));

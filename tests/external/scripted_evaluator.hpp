@@ -42,4 +42,22 @@ inline Problem scripted_problem(const std::filesystem::path& folder, const std::
   return read_problem(folder);
 }
 
+/// y = w x whose reference is scripted_module.py, which needs no PyTorch.
+inline Problem scripted_module(const std::filesystem::path& folder, const std::string& module = "y = w x",
+                               const std::string& shapes = R"([{"name": "module"}])") {
+  namespace fs = std::filesystem;
+  fs::copy_file(support::test_data() / "external" / "evaluators" / "scripted_module.py",
+                folder / "scripted_module.py", fs::copy_options::overwrite_existing);
+  std::ofstream(folder / "model.py") << module << "\n";
+  std::ofstream(folder / "model_new.py") << "honest\n";
+  std::ofstream(folder / "problem.json")
+      << R"({"schema": 1, "name": "scaled", "backend": "external", "function": "ModelNew",
+  "kernel": {"device": "model_new.py"}, "arguments": [], "shapes": )"
+      << shapes << R"(,
+  "reference": {"python": "model.py", "function": "Model"},
+  "external": {"command": ["python3", "${FILES}/scripted_module.py"], "files": ["scripted_module.py"],
+               "answer_seconds": 3}})";
+  return read_problem(folder);
+}
+
 }  // namespace kernelsearch::test

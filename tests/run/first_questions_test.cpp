@@ -14,11 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "external/scripted_evaluator.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "machines.hpp"
+#include "support/check_has.hpp"
 #include "support/recorded_features.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
 
@@ -223,4 +226,22 @@ TEST_CASE("docs: agents_prompts.md shows the questions as they are asked now") {
         CHECK(question_has(page, line));
       }
     }
+}
+
+TEST_CASE("first_questions: a module that its reference refuses is no problem to ask about") {
+  if (!test::has_system_python()) {
+    MESSAGE("skipped: there is no /usr/bin/python3");
+    return;
+  }
+  const TemporaryFolder folder;
+  FirstQuestionsOptions options;
+  options.system = "best_of_k";
+  CHECK_FALSE(first_questions(test::scripted_module(folder.path()), options).empty());
+  std::string refused;
+  try {
+    (void)first_questions(test::scripted_module(folder.path(), "declined"), options);
+  } catch (const ConfigError& error) {
+    refused = error.what();
+  }
+  check_has(refused, "it drops out elements at random");
 }
