@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # Packages by CPack, which scripts/packages.sh makes. KERNELSEARCH_PACKAGES says which kind a build folder is configured for.
-# DEB: split as Debian would, into `kernelsearch` (the command, its workers, its data), `libkernelsearch0` (the library of C) and
-# `libkernelsearch-dev` (headers, static libraries, CMake and pkg-config files), which depend on the libraries of this system.
+# DEB: split as Debian would, into `kernelsearch` (the command, its workers, its data), `libkernelsearch0` (the library of C),
+# `libkernelsearch-dev` (headers, static libraries, CMake and pkg-config files) and `python3-kernelsearch`, which depend on the libraries
+# of this system.
 # RPM: `kernelsearch`, `kernelsearch-libs` and `kernelsearch-devel`, made of the portable build, whose programs and library need
 # nothing but glibc: one set for all distributions, wherever it is made.
 set(KERNELSEARCH_PACKAGE_CONTACT "The kernelsearch authors <root@localhost>" CACHE STRING
@@ -44,6 +45,10 @@ set(development_text
 "Headers of C++20 and C, static libraries, and files for CMake and pkg-config.
 A program that links kernelsearch::core or uses the headers alone needs no
 other package; other components name theirs.")
+set(python_summary "search policies for tuning spaces, Python package")
+set(python_text
+"Spaces, search policies, recordings, comparisons and whole runs from Python,
+where policies and evaluators may be written in Python too.")
 string(TOLOWER ${KERNELSEARCH_PACKAGES} kind)
 include(${CMAKE_CURRENT_LIST_DIR}/KernelsearchPackages_${kind}.cmake)
 include(CPack)

@@ -90,3 +90,9 @@ nothing_names_this_tree() {
   named=$(LC_ALL=C grep -rlaP "(?<![A-Za-z0-9_./-])\Q$PWD\E(?![A-Za-z0-9_.-])" "$@" || true)
   [ -z "$named" ] || die "These name $PWD: $named"
 }
+
+# venv_with FOLDER PYTHON PACKAGES...: a virtual environment with these packages.
+venv_with() {
+  [ -x "$1/bin/python" ] || "$2" -m venv "$1"
+  "$1/bin/python" -m pip -q --disable-pip-version-check install "pip>=23.1" "${@:3}"
+}

@@ -7,7 +7,9 @@ usage() {
   cat <<'USAGE'
 scripts/packages.sh [--build FOLDER] [--out FOLDER] [--contact 'NAME <ADDRESS>']
 Makes the packages of this version and their checksums:
-  kernelsearch_*.deb, libkernelsearch0_*.deb, libkernelsearch-dev_*.deb    for the Debian or Ubuntu that this runs on
+  kernelsearch_*.deb, libkernelsearch0_*.deb, libkernelsearch-dev_*.deb, python3-kernelsearch_*.deb
+                                              for the Debian or Ubuntu that this runs on, and its Python; PyPI is asked for nanobind and
+                                              scikit-build-core. Where lintian is installed, it must find nothing
   kernelsearch-*.rpm, kernelsearch-libs-*.rpm, kernelsearch-devel-*.rpm    for RHEL 9, Fedora 35 and newer: what the archive has
   kernelsearch-VERSION-linux-MACHINE.tar.xz   a folder that works wherever it is unpacked, on Linux with glibc 2.34 or newer: the command
                                               with all libraries inside, its workers, libkernelsearch.so, headers, CMake and pkg-config files
@@ -30,7 +32,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-need_packages "${build_packages[@]}" dpkg-dev rpm xz-utils python3
+need_packages "${build_packages[@]}" dpkg-dev rpm xz-utils python3-dev python3-venv
 # Only the RPM packages are installed where those systems have their libraries; nothing is compiled for that.
 cmake --preset package -B "$build" -U CMAKE_INSTALL_LIBDIR ${contact:+-DKERNELSEARCH_PACKAGE_CONTACT="$contact"} >/dev/null
 say "Building in $build"
@@ -39,10 +41,30 @@ cmake --build "$build" -j"$jobs" --target kernelsearch-portable kernelsearch_c_p
 mkdir -p "$out"
 version=$(sed -n 's/#define KERNELSEARCH_VERSION "\(.*\)"/\1/p' include/kernelsearch/version.hpp)
 
+say "The Python package for this system's Python"
+python=$PWD/$build/python
+rm -rf "$python/wheel" "$python/package"
+venv_with "$python/tools" /usr/bin/python3 'nanobind>=2.4,<4' 'scikit-build-core>=0.10'
+CMAKE_GENERATOR=Ninja "$python/tools/bin/python" -m pip -q --disable-pip-version-check wheel --no-build-isolation --no-deps -w "$python/wheel" . \
+  -C build-dir="$python/build" -C cmake.define.kernelsearch_DIR="$PWD/$build/cmake" -C cmake.define.KERNELSEARCH_PYTHON_RUN=ON \
+  -C cmake.define.KERNELSEARCH_PYTHON_WORKER=OFF
+"$python/tools/bin/python" -m zipfile -e "$python/wheel"/*.whl "$python/package"
+# What pip alone reads; the licence is in the package's copyright, the command in another package.
+rm -rf "$python/package"/*.dist-info/{RECORD,entry_points.txt,licenses,LICENSE,THIRD_PARTY_NOTICES}
+nothing_names_this_tree "$python/package"
+
 say "Debian packages"
 rm -rf "$build/packages"/*.deb
+cmake --preset package -B "$build" -DKERNELSEARCH_PACKAGES_PYTHON="$python/package" >/dev/null
 (cd "$build" && cpack -G DEB >/dev/null)
 cp "$build/packages"/*.deb "$out"
+rm -rf "$python/unpacked"
+dpkg-deb -x "$build/packages"/python3-kernelsearch_*.deb "$python/unpacked"
+told=$(PYTHONPATH=$python/unpacked/usr/lib/python3/dist-packages /usr/bin/python3 -c 'import kernelsearch; print(kernelsearch.__version__)')
+[ "$told" = "$version" ] || die "python3-kernelsearch is version $told, not $version"
+if command -v lintian >/dev/null; then
+  lintian --fail-on error,warning "$build/packages"/*.deb >&2 || die "lintian finds faults in the packages"
+fi
 
 say "The archive"
 name=kernelsearch-$version-linux-$(uname -m)

@@ -40,19 +40,13 @@ work=$(cd "$build" && pwd)/wheel
 rm -rf "$work/wheels"
 mkdir -p "$work/wheels" "$out"
 
-# tools FOLDER PYTHON PACKAGES...: a virtual environment with these packages
-tools() {
-  [ -x "$1/bin/python" ] || "$2" -m venv "$1"
-  "$1/bin/python" -m pip -q --disable-pip-version-check install "pip>=23.1" "${@:3}"
-}
-
 nothing_names_this_tree "$together"
 
 wheels=()
 for python in "${pythons[@]}"; do
   version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   say "The extension for Python $version"
-  tools "$work/python$version" "$python" 'nanobind>=2.4,<4' 'scikit-build-core>=0.10'
+  venv_with "$work/python$version" "$python" 'nanobind>=2.4,<4' 'scikit-build-core>=0.10'
   stable=()
   [ "$("$python" -c 'import sys; print(sys.version_info >= (3, 12))')" = False ] || stable=(-C wheel.py-api=cp312)
   CMAKE_GENERATOR=Ninja "$work/python$version/bin/python" -m pip -q --disable-pip-version-check wheel --no-build-isolation --no-deps \
@@ -62,7 +56,7 @@ for python in "${pythons[@]}"; do
 done
 
 say "One wheel"
-tools "$work/auditwheel" "${pythons[0]}" auditwheel
+venv_with "$work/auditwheel" "${pythons[0]}" auditwheel
 machine=$(uname -m)
 merged=$(python3 scripts/merge_wheels.py "$work/wheels" "linux_$machine" "${wheels[@]}")
 # auditwheel looks at every library and program, and says the oldest policy that they keep.
