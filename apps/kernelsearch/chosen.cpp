@@ -3,14 +3,13 @@
 #include "chosen.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "store_access.hpp"
@@ -75,11 +74,11 @@ Candidate chosen_candidate(const Problem& problem, const std::string& choice, co
   if (choice == "default") return {kernel, kernel->space.default_config()};
   std::string text = choice;
   if (choice.find('{') == std::string::npos) {
-    std::ifstream file(choice);
-    if (!file)
+    const std::optional<std::string> read = try_whole_file(choice);
+    if (!read)
       detail::raise<ConfigError>("no such settings", choice,
                                  "give best, default, a JSON object or a file of it");
-    text.assign(std::istreambuf_iterator<char>(file), {});
+    text = *read;
   }
   return {kernel, config_from(kernel->space, parse_json(text, "--config"), choice)};
 }

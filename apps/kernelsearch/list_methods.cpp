@@ -5,12 +5,11 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "kernelsearch/agents/method_registry.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/policy/method_choice.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/traits.hpp"
@@ -24,10 +23,9 @@ using Json = nlohmann::ordered_json;
 /// An object of numbers, or one that has such an object under `features` or `counters`, as `profile --json`
 /// prints it.
 Features read_features(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) detail::raise<ConfigError>("the file of features cannot be read", path, "name a JSON file");
-  Json json = Json::parse(text, nullptr, false);
+  const std::optional<std::string> text = try_whole_file(path);
+  if (!text) detail::raise<ConfigError>("the file of features cannot be read", path, "name a JSON file");
+  Json json = Json::parse(*text, nullptr, false);
   for (const char* key : {"counters", "features"})
     if (json.is_object() && json.contains(key)) json = Json(json[key]);
   if (!json.is_object())

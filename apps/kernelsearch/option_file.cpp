@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "option_file.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/systems/system_options.hpp"
 
 namespace kernelsearch::app {
@@ -24,11 +23,11 @@ void add_option_file(CLI::App& sub, OptionFile& file) {
 std::string with_option_file(const OptionFile& file, const std::string& more) {
   std::string text;
   if (!file.options.empty()) {
-    std::ifstream in(file.options);
-    text.assign(std::istreambuf_iterator<char>(in), {});
-    if (!in)
+    const std::optional<std::string> read = try_whole_file(file.options);
+    if (!read)
       detail::raise<ConfigError>("the options cannot be read", file.options,
                                  "give a file with a JSON object");
+    text = *read;
     if (text.find_first_not_of(" \t\r\n") == std::string::npos)
       detail::raise<ConfigError>("the file of options is empty", file.options,
                                  R"(write {"NAME": value, ...}, at least {})");

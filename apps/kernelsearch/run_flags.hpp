@@ -20,7 +20,7 @@ void add_run_flags(CLI::App& sub, RunOptions& into);
 class FormerFlags {
  public:
   explicit FormerFlags(CLI::App& sub);
-  /// What was given, as the system's JSON object; CLI::ValidationError where there is no system to take it.
+  /// What was given, as the system's JSON object; CLI::ValidationError where no system can take it.
   [[nodiscard]] std::string options(const RunOptions& run, bool resumes) const;
   /// How what was given is written now, a line for each; empty where nothing was.
   [[nodiscard]] std::string notices(const RunOptions& run) const;

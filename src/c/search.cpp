@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "handles.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/version.hpp"
 #include "problem/replace_file.hpp"
@@ -434,10 +433,10 @@ ks_status ks_search_load(const ks_space* space, const ks_policy* policy, const c
     const Space& in = checked(space).space;
     const auto& recipe = checked(policy).recipe;
     const std::filesystem::path from(text_of(file, "file"));
-    std::ifstream stream(from, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-    if (!stream)
+    const std::optional<std::string> text = try_whole_file(from);
+    if (!text)
       refuse(KS_FILE_ERROR, "a saved search cannot be read", from.string(), "name a file that is there");
-    give(out, [&] { return std::make_unique<ks_search>(Search::replayed(in, recipe, text, from.string())); });
+    give(out,
+         [&] { return std::make_unique<ks_search>(Search::replayed(in, recipe, *text, from.string())); });
   });
 }

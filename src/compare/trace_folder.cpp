@@ -9,6 +9,7 @@
 
 #include "kernelsearch/compare/trace_file.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "parse_trace.hpp"
 #include "problem/replace_file.hpp"
 
@@ -106,9 +107,7 @@ void TraceFolder::append(const Trace& trace, const Landscape& landscape) {
 }
 
 void TraceFolder::sort() {
-  std::ostringstream whole;
-  whole << std::ifstream(file_, std::ios::binary).rdbuf();
-  const std::string text = std::move(whole).str();
+  const std::string text = try_whole_file(file_).value_or("");
   std::string sorted;
   sorted.reserve(text.size());
   for (auto& [key, place] : lines_) {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -18,6 +16,7 @@
 #include "judge/generator/kernelsearch_inputs.hpp"
 #include "judge/runner.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/problem/digest.hpp"
@@ -252,13 +251,12 @@ struct InputGenerator::Impl {
       fail("has no matrix for a shape", shape.name, "name one under \"matrix_market\"");
     const auto known = matrices.find(file->path.string());
     if (known != matrices.end()) return known->second;
-    std::ifstream stream(file->path, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-    if (!stream && text.empty()) fail("cannot read its matrix", file->path.string(), "check its permissions");
-    if (sha256(text) != file->digest)
+    const std::optional<std::string> text = try_whole_file(file->path);
+    if (!text) fail("cannot read its matrix", file->path.string(), "check its permissions");
+    if (sha256(*text) != file->digest)
       fail("finds its matrix changed", file->path.string() + " is not what it was when the problem was read",
            "start again");
-    auto matrix = try_matrix_market(text);
+    auto matrix = try_matrix_market(*text);
     if (!matrix) fail("cannot read its matrix", file->name + ": " + matrix.error(), "mend the file");
     return matrices.emplace(file->path.string(), *std::move(matrix)).first->second;
   }

@@ -9,11 +9,11 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
 
@@ -150,10 +150,8 @@ std::string ExchangeFolder::path_of(const std::string& digest) const {
 
 std::optional<ChatResult> ExchangeFolder::find(const Asked& asked) const {
   const std::string path = path_of(asked.digest);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (text.empty()) return std::nullopt;  // lost with the power, see replace_file
+  const std::string text = try_whole_file(path).value_or("");
+  if (text.empty()) return std::nullopt;  // not there, or lost with the power, see replace_file
   std::string problem = "it answers another question";
   try {
     const json document = json::parse(text);

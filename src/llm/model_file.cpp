@@ -9,12 +9,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "problem/json_document.hpp"
 
 namespace kernelsearch {
@@ -358,11 +357,10 @@ ModelFile parse_model_file(std::string_view text, const std::string& file) {
 }
 
 ModelFile read_model_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
+  const std::optional<std::string> text = try_whole_file(path);
+  if (!text)
     detail::raise<ConfigError>("the model file cannot be read", path, "see docs/models.md for what it holds");
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return parse_model_file(text, path);
+  return parse_model_file(*text, path);
 }
 
 std::string find_model_file(const std::string& given) {

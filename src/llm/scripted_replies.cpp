@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -39,11 +38,11 @@ struct Rule {
 };
 
 std::string read_all(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
+  std::optional<std::string> text = try_whole_file(path);
+  if (!text)
     detail::raise<ConfigError>("a file of a script of replies cannot be read", path.string(),
                                "check that it is there");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return *std::move(text);
 }
 
 Rule read_rule(const RecordedJson& object, const fs::path& folder) {

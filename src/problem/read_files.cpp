@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 
+#include "kernelsearch/core/whole_file.hpp"
 #include "problem_parts.hpp"
 
 namespace kernelsearch::detail {
@@ -115,11 +114,8 @@ class Gathering {
   std::optional<std::string> read(const std::string& path) const {
     std::error_code error;
     const auto found = path_inside(folder_, path);
-    if (!found || !fs::is_regular_file(*found, error) || fs::file_size(*found, error) > most_bytes || error)
-      return std::nullopt;
-    std::ifstream file(*found, std::ios::binary);
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    return file ? std::optional(std::move(text)) : std::nullopt;
+    if (!found || !fs::is_regular_file(*found, error)) return std::nullopt;
+    return try_whole_file(*found, most_bytes);
   }
 
   const JsonCursor& document_;

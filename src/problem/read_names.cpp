@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "problem_parts.hpp"
 
 namespace kernelsearch::detail {
@@ -166,11 +166,10 @@ std::string read_source(const JsonCursor& place, const std::filesystem::path& fo
   std::error_code error;
   if (fs::file_size(path, error) > most || error)
     place.refuse("names a file of over 16 MiB", "a source is smaller");
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) place.refuse("names a file that cannot be read", "check its permissions");
+  std::optional<std::string> text = try_whole_file(path, most);
+  if (!text) place.refuse("names a file that cannot be read", "check its permissions");
   if (file_name != nullptr) *file_name = fs::path(name).lexically_normal().generic_string();
-  return text;
+  return *std::move(text);
 }
 
 }  // namespace kernelsearch::detail

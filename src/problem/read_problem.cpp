@@ -3,11 +3,10 @@
 #include "kernelsearch/problem/read_problem.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/python_tasks.hpp"
@@ -554,12 +553,11 @@ Problem read_problem(const std::filesystem::path& folder_or_file) {
   constexpr std::uintmax_t most = 16 << 20;
   if (fs::file_size(path, error) > most || error)
     detail::raise<ConfigError>("the problem file is over 16 MiB", path.string(), "name a problem.json");
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file)
+  const std::optional<std::string> text = try_whole_file(path, most);
+  if (!text)
     detail::raise<ConfigError>("the problem file cannot be read", path.string(), "check its permissions");
   const std::string name = path.string();
-  const detail::JsonNode root = detail::parse_json(text, name);
+  const detail::JsonNode root = detail::parse_json(*text, name);
   const fs::path folder = path.parent_path();
   return detail::read_document({root, name}, folder.empty() ? fs::path(".") : folder);
 }

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/replace_all.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
@@ -103,12 +102,10 @@ class Conversion {
     }
     std::error_code error;
     const std::filesystem::path path = folder / file_.kernel_file;
-    std::ifstream stream(path, std::ios::binary);
-    if (!std::filesystem::is_regular_file(path, error) || !stream) {
-      miss("the kernel's file " + file_.kernel_file);
-      return {};
-    }
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    std::optional<std::string> text;
+    if (std::filesystem::is_regular_file(path, error)) text = try_whole_file(path);
+    if (!text) miss("the kernel's file " + file_.kernel_file);
+    return std::move(text).value_or("");
   }
 
   /// `ProblemSize[0]` becomes a variable; `max(tunable)` is over the tunable's values, as in the hub's files.

@@ -5,11 +5,10 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "kernelsearch/version.hpp"
 
@@ -133,9 +132,7 @@ std::optional<LaneEnd> Lane::take(LaneFrame frame, const ProblemContent& problem
       }
       for (const ContentFile& file : problem.files) {
         if (file.digest != digest) continue;
-        std::ifstream in(file.path, std::ios::binary);
-        const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-        writer_.write(json_text(header), bytes);
+        writer_.write(json_text(header), try_whole_file(file.path).value_or(""));
         break;
       }
     }

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/replace_all.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/store/json.hpp"
 
@@ -69,10 +68,9 @@ LaunchPool launch_pool(std::string_view text) {
 }
 
 std::vector<LaunchPool> read_pools(const std::filesystem::path& file, const std::string& device_class) {
-  std::ifstream in(file);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in) detail::raise<ConfigError>("the file of pools cannot be read", file.string(), "name another");
-  const json whole = json::parse(text, nullptr, false);
+  const std::optional<std::string> text = try_whole_file(file);
+  if (!text) detail::raise<ConfigError>("the file of pools cannot be read", file.string(), "name another");
+  const json whole = json::parse(*text, nullptr, false);
   constexpr const char* todo = R"(write {"pools": [{"launch": "ssh gpu3", "count": 2, "class": "h200"}]})";
   if (!whole.is_object() || !whole.contains("pools") || !whole["pools"].is_array())
     detail::raise<ConfigError>("the file has no pools", file.string(), todo);

@@ -17,21 +17,15 @@
 #include <utility>
 #include <vector>
 
-#include "best_known.hpp"
 #include "device_facts.hpp"
 #include "evaluator/host/peaks.hpp"
 #include "finalist_validator.hpp"
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/external/external_policy.hpp"
-#include "kernelsearch/generator/template_generator.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/judge/measuring_lock.hpp"
 #include "kernelsearch/judge/trivial_answers.hpp"
 #include "kernelsearch/llm/model_file.hpp"
-#include "kernelsearch/policy/policy_choice.hpp"
-#include "kernelsearch/policy/policy_text.hpp"
-#include "kernelsearch/policy/registry.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
@@ -42,15 +36,11 @@
 #include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/run/narrowed_space.hpp"
 #include "kernelsearch/run/observing_evaluator.hpp"
-#include "kernelsearch/run/run_checkpoints.hpp"
 #include "kernelsearch/run/run_option.hpp"
-#include "kernelsearch/run/suggested_moves.hpp"
 #include "kernelsearch/store/json.hpp"
-#include "kernelsearch/systems/system_registry.hpp"
 #include "lane_options.hpp"
-#include "learning.hpp"
 #include "run_impl.hpp"
-#include "shader/ready_module.hpp"
+#include "run_plan.hpp"
 #include "watched.hpp"
 #include "writable.hpp"
 
@@ -71,65 +61,9 @@ void check_record(const fs::path& file) {
   require_writable_file(file, "the record");
 }
 
-/// Takes inner trials over to a system that has its own option for them, fills in what was not given, and
-/// refuses what the system cannot be asked for.
-void settle_tuning(RunOptions& o, const SystemEntry& system, bool resumed) {
-  const bool own = std::any_of(system.options.begin(), system.options.end(),
-                               [](const SystemOption& one) { return one.name == "inner_trials"; });
-  if (!o.root.empty() && o.root != "best" && o.root != "default")
-    raise<ConfigError>("a search begins at the best known configuration or at the default", o.root,
-                       "give --root best or --root default");
-  if (!resumed && !o.root.empty() && !system.from_best)
-    raise<ConfigError>("this system always begins at the default", std::string(system.name),
-                       "leave out --root");
-  if (own && !resumed && o.inner_trials) {
-    nlohmann::json options = o.system_options.empty() ? nlohmann::json::object()
-                                                      : parse_json(o.system_options, "the system's options");
-    options["inner_trials"] = *o.inner_trials;
-    o.system_options = json_text(options);
-    o.inner_trials.reset();
-  }
-  if (o.inner_trials.value_or(0) > 0 && !system.tunes)
-    raise<ConfigError>("this system writes no kernels that it could tune", std::string(system.name),
-                       "leave out --inner-trials");
-  if (o.inner_trials.value_or(0) > 100'000)
-    raise<ConfigError>("so many trials of one kernel are none", std::to_string(*o.inner_trials),
-                       "give at most 100000 inner trials");
-}
-
-/// Fills in what a variant decides besides the system's own options, where nothing else was said: a paper's
-/// tunes no kernel, begins at the default and shows models nothing of earlier runs.
-void settle_variant(RunOptions& o, const SystemEntry& system, const SystemOptions& given, bool resumed) {
-  o.system_options = given.json();  // a later version may have other standard values
-  const bool published = system.variant_of(given).published;
-  if (o.root.empty()) o.root = published || !system.from_best ? "default" : "best";
-  if (resumed) return;
-  if (published) o.memory = false;
-  if (!o.inner_trials) o.inner_trials = system.tunes && !published ? usual_inner_trials : 0;
-}
-
-/// What a system cannot be asked for.
-void check_usable(const RunOptions& o, const SystemEntry& system, bool learns, const Problem& problem) {
-  if (!o.learn_from.empty() && !learns)
-    raise<ConfigError>("this system, as it is chosen, learns from no earlier runs", "--learn-from",
-                       "leave it out, or search with a policy");
-  if (system.rewrites && is_ready_file(problem.names.device))
-    raise<ConfigError>("a ready module of SPIR-V has no source that a model could rewrite",
-                       problem.names.device,
-                       "name the shader's source as the kernel, or search its tunables with a policy");
-  if (system.rewrites && !o.configs.empty())
-    raise<ConfigError>("this system writes kernels", "--configs", "leave it out");
-  if (system.rewrites && !o.record.empty())
-    raise<ConfigError>("recordings hold configurations of one kernel", "--record",
-                       "leave it out; `kernelsearch export` writes what the run did");
-}
-
-/// How evaluations are kept apart in the store by what was observed besides times.
-enum class Kept : std::uint8_t { plain, inspected, counted, observed, paired };
-
 /// Under what an evaluation is kept and found again: the candidate's content with what was observed of it, or
 /// without `reuse` a key that no evaluation of this run or another one has.
-RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, Kept kept) {
+RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, KeptAs kept) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string run = "fresh " + std::to_string(getpid()) + " " +
                           std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) +
@@ -138,16 +72,16 @@ RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, Kept kept) {
   return [results = std::move(results), reuse, kept, run, fresh](const Candidate& candidate) {
     if (!reuse) return results->key(run + std::to_string(++*fresh));
     switch (kept) {
-      case Kept::observed:
+      case KeptAs::observed:
         return results->key("observed " + candidate_digest(candidate));
       // A time without its pair would leave a submitted kernel without a speedup.
-      case Kept::paired:
+      case KeptAs::paired:
         return results->key("paired " + candidate_digest(candidate));
-      case Kept::counted:
+      case KeptAs::counted:
         return results->key("counted " + results->key(candidate));
-      case Kept::inspected:
+      case KeptAs::inspected:
         return results->key("inspected " + results->key(candidate));
-      case Kept::plain:
+      case KeptAs::plain:
         break;
     }
     return results->key(candidate);
@@ -162,33 +96,8 @@ void open_store(RunImpl& run, RunParts& parts) {
   run.store = run.owned.get();
 }
 
-/// The policy from outside that the options name, if any; they then have its name.
-std::optional<ExternalPolicy> external_policy(RunOptions& o, bool resumed) {
-  if (o.policy_command.empty() && o.policy_plugin.empty()) return std::nullopt;
-  if (!o.policy_command.empty() && !o.policy_plugin.empty())
-    raise<ConfigError>("a policy is one, a command or of a plug-in", o.policy_command,
-                       "leave one of them out");
-  if (!o.system.empty())
-    raise<ConfigError>("a system brings its own policy", o.system, "leave out --system, or your policy");
-  if (!o.policy_command.empty()) {
-    if (o.policy_folder.empty()) o.policy_folder = fs::current_path();
-    ExternalPolicy policy = command_policy(o.policy_command, {o.policy_folder, o.policy_timeout});
-    if (!resumed) o.policy = policy.name;
-    return policy;
-  }
-  std::vector<ExternalPolicy> policies = load_policy_plugin(o.policy_plugin);
-  std::string names;
-  for (ExternalPolicy& policy : policies) {
-    names += (names.empty() ? "" : ", ") + policy.name;
-    if (policy.name != o.policy && !(o.policy.empty() && policies.size() == 1)) continue;
-    o.policy = policy.name;
-    return std::move(policy);
-  }
-  raise<ConfigError>("the plug-in has no policy of that name", o.policy, "name one of its: " + names);
-}
-
 /// The options that were left open, as this machine and the problem have them.
-void fill_in(RunImpl& run) {
+void fill_in(RunImpl& run, const RunPlan& plan) {
   RunOptions& o = run.options();
   o.measurement.cache = cache_mode(o.measurement, run.problem.backend);
   const bool host = !is_device(run.problem.backend);
@@ -200,27 +109,11 @@ void fill_in(RunImpl& run) {
   };
   if (o.measurement.jobs == 0)
     o.measurement.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() - (host ? 1 : 0)));
-  if (o.budget.empty()) o.budget = run.system != nullptr ? std::string(run.system->budget) : "200";
+  if (o.budget.empty()) o.budget = plan.budget;
   run.budget = parse_budget(o.budget);
-  if (run.system == nullptr && o.policy != "submit" && !run.budget.trials && !run.budget.seconds &&
+  if (plan.ends_with_space && !run.budget.trials && !run.budget.seconds &&
       run.problem.kernel.space.count().fits_u64())
     run.budget.trials = run.problem.kernel.space.count().low();
-}
-
-/// What the search wants to know besides times, and under what its results are kept.
-JudgeKind judge_kind(const RunImpl& run, Kept& kept) {
-  if (run.system != nullptr && run.system->observation == ObservationLevel::everything) {
-    kept = Kept::observed;
-    return JudgeKind::observed;
-  }
-  if (run.system == nullptr && run.stored.options.policy == "submit") {
-    kept = Kept::paired;
-    return JudgeKind::paired;
-  }
-  if (run.system == nullptr || !run.system->rewrites || !run.system->asks) return JudgeKind::plain;
-  // Who writes kernels is told of the machine code and of the place in the roofline.
-  kept = Kept::inspected;
-  return JudgeKind::inspected;
 }
 
 /// Refuses a problem whose results cannot be told from answers without any work; once, before the search.
@@ -232,24 +125,21 @@ void try_answers(const RunImpl& run, RunObserver& observer) {
 }
 
 /// What judges on this machine, with what the search wants to know besides times.
-AnyEvaluator make_judge(RunImpl& run, RunObserver& observer, Kept& kept) {
+AnyEvaluator make_judge(RunImpl& run, const RunPlan& plan, RunObserver& observer, KeptAs& kept) {
   const RunOptions& o = run.stored.options;
   try_answers(run, observer);
-  const JudgeKind kind = judge_kind(run, kept);
   std::vector<std::string> missing;
-  AnyEvaluator evaluator = judge_of(kind, run.problem, o.measurement, missing);
+  AnyEvaluator evaluator = judge_of(plan.judge, run.problem, o.measurement, missing);
   for (const std::string& one : missing) observer.on_message("not observed: " + one);
-  if (kind != JudgeKind::inspected || run.system->observation != ObservationLevel::counters ||
-      run.problem.backend != Backend::cuda || !o.counters)
-    return evaluator;
+  if (!plan.counters || run.problem.backend != Backend::cuda || !o.counters) return evaluator;
   bool counted = false;
   evaluator = with_counters(std::move(evaluator), gpu_options(o.measurement), counted, run.say());
-  if (counted) kept = Kept::counted;
+  if (counted) kept = KeptAs::counted;
   return evaluator;
 }
 
 /// The same by workers. `asked` is how the user wants it measured, what depends on a machine left open.
-AnyEvaluator make_remote_judge(RunImpl& run, const MeasurementOptions& asked, Kept& kept) {
+AnyEvaluator make_remote_judge(RunImpl& run, const RunPlan& plan, const MeasurementOptions& asked) {
   const RunOptions& o = run.stored.options;
   if (!o.lanes.slurm.empty())
     run.slurm = SlurmAllocation::take(read_slurm_request(o.lanes.slurm), run.stop.get_token(), run.say());
@@ -261,7 +151,7 @@ AnyEvaluator make_remote_judge(RunImpl& run, const MeasurementOptions& asked, Ke
   MeasurementOptions there = asked;
   there.cache = o.measurement.cache;
   RemoteOptions options =
-      lane_options(o.lanes, std::move(there), judge_kind(run, kept), run.slurm ? &*run.slurm : nullptr);
+      lane_options(o.lanes, std::move(there), plan.judge, run.slurm ? &*run.slurm : nullptr);
   if (run.resumed) options.device_id = run.resumed->info.device;
   options.say = run.say();
   options.stop = run.stop.get_token();
@@ -288,16 +178,15 @@ void describe_machine(RunImpl& run, const AnyEvaluator& evaluator, bool own, Sys
   setup.facts.cold = o.measurement.cache == "cold";
 }
 
-RunInfo info_of(const RunImpl& run, const AnyEvaluator& evaluator, bool own, const std::string& digest) {
+RunInfo info_of(const RunImpl& run, const RunPlan& plan, const AnyEvaluator& evaluator, bool own,
+                const std::string& digest) {
   const RunOptions& o = run.stored.options;
   RunInfo info;
   info.name = o.name.empty() ? run.problem.name : o.name;
   info.problem = run.problem.name;
   info.problem_digest = digest;
-  info.policy = run.system != nullptr ? o.system : o.policy;
-  info.generator = run.system != nullptr  ? std::string(run.system->composition)
-                   : o.policy == "submit" ? "submit"
-                                          : "template";
+  info.policy = plan.policy;
+  info.generator = plan.generator;
   info.evaluator = to_string(run.problem.backend);
   info.seed = o.seed;
   info.device = evaluator.device_id();
@@ -316,30 +205,20 @@ std::function<std::string()> remarks_of(const RunImpl& run) {
   return [remote = *run.remote] { return lane_remarks(remote.reports()); };
 }
 
-OptimizerOptions loop_of(const RunImpl& run, std::size_t lanes, const std::stop_token& stop) {
+OptimizerOptions loop_of(const RunImpl& run, const RunPlan& plan, std::size_t lanes,
+                         const std::stop_token& stop) {
   const RunOptions& o = run.stored.options;
   OptimizerOptions loop;
   const std::size_t jobs = run.remote ? run.remote->build_places() : o.measurement.jobs;
-  // A policy that learns would choose blindly what it is asked for early; with others compilers run ahead.
-  const bool learns =
-      run.system != nullptr || (policy_name(o.policy) != "exhaustive" && policy_name(o.policy) != "random");
-  const unsigned ahead = is_device(run.problem.backend) && !learns ? 4 : 1;
-  const bool rewrites = run.system != nullptr && run.system->rewrites;
-  loop.in_flight = rewrites ? o.proposals : ahead * jobs + 2 * lanes;
-  if (!rewrites && o.lanes.in_flight > 0) loop.in_flight = o.lanes.in_flight;
-  loop.generate_threads = rewrites ? o.proposals : 1;
+  if (plan.proposals > 0)
+    loop.in_flight = plan.proposals;
+  else
+    loop.in_flight = o.lanes.in_flight > 0 ? o.lanes.in_flight : plan.ahead * jobs + 2 * lanes;
+  loop.generate_threads = std::max<std::size_t>(plan.proposals, 1);
   loop.build_threads = jobs;
   loop.stop = stop;
   loop.budget = std::make_shared<TrialBudget>(run.budget.trials.value_or(TrialBudget::unlimited));
   return loop;
-}
-
-/// A run that is continued had usable replies where it has a kernel that is not the problem's own.
-void see_earlier_kernels(const RunStore& store, RunId run, ModelWatch& watch) {
-  store.each_trial(run, [&](const StoredTrial& trial) {
-    if (!trial.outcome.parents.empty() && has_candidate(trial.outcome.evaluation.verdict))
-      watch.see_earlier();
-  });
 }
 
 /// The keys that this process knows of, for texts that are kept.
@@ -384,13 +263,6 @@ std::shared_ptr<ChangeRecorder> remember(RunImpl& run, SystemSetup& setup, bool 
       std::move(asked));
 }
 
-/// The same parts, which make no candidate while the run is paused.
-template <class P>
-void let_pause(const RunImpl& run, SearchParts<P>& parts) {
-  parts.generator =
-      PausedGenerator<P>{std::move(parts.generator), run.messages, run.gate, run.ending.get_token()};
-}
-
 /// Makes the search of a run whose options, store and problem are known.
 void begin(RunImpl& run, RunParts& parts) {
   RunOptions& o = run.options();
@@ -400,182 +272,75 @@ void begin(RunImpl& run, RunParts& parts) {
   const Listening listening(*run.messages, &observer);
   run.problem.kernel.space = narrowed(run.problem.kernel.space, o.where);
   if (!o.configs.empty()) run.problem.kernel.space = listed_in(run.problem.kernel.space, o.configs);
-  SystemSetup setup;
-  bool learns = false;  // from moves
-  if (!o.system.empty()) {
-    run.system = &find_system(o.system);
-    settle_tuning(o, *run.system, run.resumed.has_value());
-    setup.options = SystemOptions(run.system->name, run.system->options, o.system_options);
-    settle_variant(o, *run.system, setup.options, run.resumed.has_value());
-    learns = run.system->learns != nullptr && run.system->learns(setup.options);
-    check_usable(o, *run.system, learns, run.problem);
-  } else if (o.inner_trials && !run.resumed) {
-    raise<ConfigError>("a policy searches the problem's kernel itself", "--inner-trials",
-                       "leave it out, or name a --system that writes kernels");
-  }
-  std::optional<ExternalPolicy> external = external_policy(o, run.resumed.has_value());
-  if (run.system == nullptr && !external && o.policy != "submit" && !parts.policy && !parts.make_policy)
-    o.policy = choose_policy(o.policy).text();  // as it is stored, and found again by a run that goes on
+  Beginning begun{run, parts, observer};
+  const RunPlan plan = plan_run(begun);
+
   const MeasurementOptions as_asked = o.measurement;
   const bool elsewhere =
       !parts.evaluator && (!o.lanes.pools.empty() || !o.lanes.launched.empty() || !o.lanes.slurm.empty());
-  fill_in(run);
+  fill_in(run, plan);
   if (!parts.evaluator) fill_generated_sizes(run.problem, host_options(o.measurement));
-  const bool submits = run.system == nullptr && o.policy == "submit";
   Validation validation = make_validator(o, run.problem, parts.evaluator.has_value(), observer);
-  Kept kept = submits ? Kept::paired : Kept::plain;
+  // An evaluator of one's own says nothing besides times.
+  KeptAs kept = parts.evaluator && plan.kept != KeptAs::paired ? KeptAs::plain : plan.kept;
   const bool own = run.foreign = parts.evaluator.has_value() || elsewhere;
-  AnyEvaluator evaluator = elsewhere ? make_remote_judge(run, as_asked, kept)
+  AnyEvaluator evaluator = elsewhere ? make_remote_judge(run, plan, as_asked)
                            : own     ? *std::move(parts.evaluator)
-                                     : make_judge(run, observer, kept);
+                                     : make_judge(run, plan, observer, kept);
   if (!own && !is_device(run.problem.backend)) run.core = o.measurement.core;
   if (const std::string problem = own ? std::string() : lock_problem(); !problem.empty())
     observer.on_message("no locks, so another kernelsearch may measure at the same time: " + problem +
                         "; set KERNELSEARCH_LOCKS to a folder that all users may write");
 
-  const std::string digest = measurement_digest(run.problem, o.measurement.cache);
-  std::vector<EarlierRun> earlier;
-  if (run.system == nullptr && !submits) {
-    if (o.learn)
-      for (std::string& one : runs_of(*run.store, run.problem.name)) o.learn_from.push_back(std::move(one));
-    o.learn_from = each_source(o.learn_from);
-    earlier = earlier_runs(o.learn_from, run.problem.kernel.space, observer);
-  }
-  if (learns) {
-    const std::string backend(to_string(run.problem.backend));
-    if (o.learn)
-      for (std::string& one : move_runs_of(*run.store, run.problem.name, backend))
-        o.learn_from.push_back(std::move(one));
-    o.learn_from = each_move_source(o.learn_from, backend);
-    setup.examples = earlier_moves(o.learn_from, observer);
-  }
-  if (run.system != nullptr) {
-    setup.problem = run.problem;
-    setup.seed = o.seed;
-    setup.budget = run.budget.trials;
-    setup.inner_trials = *o.inner_trials;
-    setup.methods = o.methods;
-    setup.earlier = run.stored.system_settings;
-    setup.stop = run.ending.get_token();
-    setup.say = run.say();
-    setup.device = method_device(run.problem, o.measurement.devices);
-    if (run.system->settings != nullptr) {
-      run.stored.system_settings = setup.earlier = run.system->settings(setup);
-    }
-    if (run.resumed && run.system->workflow != nullptr) {
-      setup.checkpoint_edits = placed_checkpoint_edits(*run.store, run.resumed->id);
-      if (const std::size_t count = setup.checkpoint_edits.size(); count > 0)
-        observer.on_message(
-            fmt::format("its checkpoints were changed {} {}: `kernelsearch checkpoints {}` shows "
-                        "where it goes on",
-                        count, count == 1 ? "time" : "times", number(run.resumed->id)));
-    }
-  }
-  // Whoever writes the files of a folder is asked about the problem's own default.
-  if (run.system != nullptr && run.system->from_best && !setup.options.given(run.system->instead_of_model)) {
-    const Space& space = run.problem.kernel.space;
-    if (run.resumed) {
-      setup.root = config_of_values(space, run.stored.root);
-    } else if (o.root == "best") {
-      if (const auto known = best_known(*run.store, run.problem, digest, evaluator.device_id())) {
-        setup.root = known->config;
-        run.stored.root = known->values;
-        observer.on_message(told(space, *known));
-      }
-    }
-  }
-  const bool asks =
-      run.system != nullptr && run.system->asks && !setup.options.given(run.system->instead_of_model);
-  // Whoever writes the files of a folder is told what a model would be.
-  if (submits || (run.system != nullptr && run.system->asks)) describe_machine(run, evaluator, own, setup);
-  const bool rewrites = submits || (run.system != nullptr && run.system->rewrites);
-  if (!run.resumed && run.system != nullptr && rewrites && o.memory)
-    run.stored.memory = run.store->last_change();
-  const RunInfo info = info_of(run, evaluator, own, digest);
+  begun.digest = measurement_digest(run.problem, o.measurement.cache);
+  begun.device = evaluator.device_id();
+  if (plan.learn) plan.learn(begun);
+  if (plan.tells_machine) describe_machine(run, evaluator, own, begun.setup);
+  const RunInfo info = info_of(run, plan, evaluator, own, begun.digest);
   if (run.resumed) {
     check_same_context(*run.resumed, info);
     const std::string changed = changed_environment(run.resumed->info.environment, info.environment);
     if (!changed.empty()) observer.on_message(changed);
   }
-  const auto exchanges = [&](RunId id) {
-    return o.models.record.empty() ? exchanges_of(run.store->file(), number(id)) : fs::path(o.models.record);
-  };
-  // What cannot be used is found out before a run stands in the store.
-  if (asks && !parts.model && !run.resumed) (void)open_models(o.models, exchanges(RunId{}));
-  if (submits) (void)make_move_policy(o.suggest, o.strategies, o.seed, run.problem.backend);
-  std::optional<SystemSearch> made;
-  if (run.system == nullptr && !submits) {
-    const Space& space = run.problem.kernel.space;
-    const PolicySetup policy_setup{space, o.seed, run.budget.trials, std::move(earlier)};
-    made = SystemSearch{
-        .parts = SearchParts<Config>{parts.policy        ? *std::move(parts.policy)
-                                     : parts.make_policy ? parts.make_policy(policy_setup)
-                                     : external          ? external->make(policy_setup)
-                                                         : make_config_policy(o.policy, policy_setup),
-                                     TemplateGenerator(std::make_shared<const Kernel>(run.problem.kernel))}};
-  }
+  if (plan.check) plan.check(begun);
 
   run.id = run.resumed ? run.resumed->id : run.store->begin_run(info);
   run.lock.emplace(run.store->file(), run.id);
-  if (asks && parts.model) {
-    setup.model = std::move(parts.model);
-  } else if (asks) {
-    run.models = open_models(o.models, exchanges(run.id), run.say());
-    setup.model = run.models->model;
-  }
-  auto asked = std::make_shared<AskedMoves>();
-  if (asks) {
-    run.watch = std::make_shared<ModelWatch>(run.say());
-    if (run.resumed && run.system->rewrites) see_earlier_kernels(*run.store, run.id, *run.watch);
-    setup.log = [asked, watch = run.watch,
-                 faults = run.models ? run.models->faults : nullptr](const Exchange& exchange) {
-      asked->add(exchange);
-      if (faults) faults->add(exchange.judgement.fault);
-      watch->see(exchange);
-    };
-  }
+  if (plan.open) plan.open(begun);
   std::shared_ptr<ChangeRecorder> changes;
-  if (rewrites) changes = remember(run, setup, own, asked);
-  if (setup.model) setup.model = WatchedModel{std::move(setup.model), run.messages, run.gate};
-  OptimizerOptions loop = loop_of(run, evaluator.lanes(), run.ending.get_token());
-  if (run.system != nullptr) {
-    made = run.system->make(std::move(setup));
-    run.report = made->report;
-    run.progress = made->progress;
-    run.report_folder = made->report_folder;
-    if (made->one_at_a_time) loop.generate_threads = 1;
-  }
-  if (made) std::visit([&run](auto& its) { let_pause(run, its); }, made->parts);
+  if (plan.writes) changes = remember(run, begun.setup, own, begun.asked);
+  OptimizerOptions loop = loop_of(run, plan, evaluator.lanes(), run.ending.get_token());
   RunLimits limits;
   limits.seconds = run.budget.seconds;
   if (o.target_speedup > 0) limits.speedup = o.target_speedup;
   if (o.no_gain > 0) limits.no_gain = o.no_gain;
   const ResultDevice kept_under = result_device(run.problem.backend, info.device);
   auto results = std::make_shared<ResultCache>(
-      *run.store, ResultScope{digest, kept_under.device, info.toolchain, kept_under.former});
+      *run.store, ResultScope{begun.digest, kept_under.device, info.toolchain, kept_under.former});
   RunJudge judge(WatchedEvaluator(std::move(evaluator), run.messages), result_key(results, o.reuse, kept),
                  results);
   CheckpointValidation checkpoints{std::move(validation.until), validation.feature, 0, run.say()};
-  SearchContext context{*run.store,
-                        run.id,
-                        run.problem,
-                        run.budget,
-                        limits,
-                        run.stop.get_token(),
-                        loop.budget,
-                        std::move(validation.validate),
-                        std::move(validation.feature),
-                        run.ending,
-                        run.resumed ? RunClock::now() : run.begun,
-                        o.reuse,
-                        std::move(changes),
-                        std::move(checkpoints),
-                        remarks_of(run),
-                        [sink = run.messages](bool on) { sink->finalists(on); },
-                        finalist_pairs(o.measurement),
-                        run.gate};
-  run.search = submits ? make_submit_search(std::move(context), o, std::move(judge), std::move(loop))
-                       : make_search(std::move(context), *std::move(made), std::move(judge), std::move(loop));
+  SearchContext context{
+      .store = *run.store,
+      .run = run.id,
+      .problem = run.problem,
+      .budget = run.budget,
+      .limits = limits,
+      .stop = run.stop.get_token(),
+      .trials = loop.budget,
+      .validate = std::move(validation.validate),
+      .validated = std::move(validation.feature),
+      .ending = run.ending,
+      .first_begun = run.resumed ? RunClock::now() : run.begun,
+      .reuse = o.reuse,
+      .changes = std::move(changes),
+      .checkpoints = std::move(checkpoints),
+      .remarks = remarks_of(run),
+      .finalists = [sink = run.messages](bool on) { sink->finalists(on); },
+      .pairs = finalist_pairs(o.measurement),
+      .gate = run.gate,
+  };
+  run.search = plan.search(begun, std::move(context), std::move(judge), std::move(loop));
 }
 
 /// A run with its options, its store and its stop, and nothing of a problem yet.

@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/replace_all.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/process/inflow.hpp"
@@ -40,12 +39,11 @@ bool is_identifier(std::string_view text) {
 }
 
 std::string whole_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in)
+  std::optional<std::string> text = try_whole_file(file);
+  if (!text)
     detail::raise<ConfigError>("a folder without a make_problem.json that can be read", file.string(),
                                "write one: docs/formats/make_problem.md");
-  return text;
+  return *std::move(text);
 }
 
 /// The folder that is meant, absolute; what is named may be the file in it.

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -15,6 +14,7 @@
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/mlir_payload.hpp"
 #include "kernelsearch/problem/mlir_schedule.hpp"
@@ -51,10 +51,9 @@ mlir-opt-22 payload.mlir "--transform-preload-library=transform-library-paths=$1
 )";
 
 std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) detail::raise<ConfigError>("a file cannot be read", file.string(), "name a file that is there");
-  return text;
+  std::optional<std::string> text = try_whole_file(file);
+  if (!text) detail::raise<ConfigError>("a file cannot be read", file.string(), "name a file that is there");
+  return *std::move(text);
 }
 
 /// What `script` prints, with `arguments` as $1, $2, ...; `what` is how messages call it.

@@ -181,7 +181,7 @@ inline constexpr RunOption run[] = {
     {field<&Run::lanes, &Lanes::in_flight>("in_flight", {0, 100000},
                                            "proposals in flight with --launch and --slurm; with the same "
                                            "number the same seed and outcomes give "
-                                           "the same proposals whatever the number of lanes"),
+                                           "the same proposals with any number of lanes"),
      {.group = OptionGroup::workers,
       .resume = OnResume::replace,
       .stored = StoredFor::given,

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -16,6 +15,7 @@
 
 #include "kernelsearch/core/device_identity.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "plan_order.hpp"
 #include "shape_distance.hpp"
 #include "values_json.hpp"
@@ -195,11 +195,9 @@ Plan Plan::parse(std::string_view text, std::string_view name) {
 Plan Plan::load(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error) && !error) return {};
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file, error))
-    detail::raise<ConfigError>("the plan cannot be read", file.string(), "check its permissions");
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return parse(text, file.string());
+  const std::optional<std::string> text = try_whole_file(file);
+  if (!text) detail::raise<ConfigError>("the plan cannot be read", file.string(), "check its permissions");
+  return parse(*text, file.string());
 }
 
 std::string Plan::text() const {

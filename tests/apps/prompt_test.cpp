@@ -110,7 +110,7 @@ TEST_CASE("prompt: --variant and --options show what that system would ask") {
   write_text(desk.path() / "bad.json", R"({"alpa": 1})");
   refused({"--options", "bad.json"}, "did you mean alpha?");
   write_text(desk.path() / "bad.json", R"({"alpha": "much"})");
-  refused({"--options", "bad.json"}, "JSON number");
+  refused({"--options", "bad.json"}, "give a number");
   write_text(desk.path() / "bad.json", R"({"alpha": -1})");
   refused({"--options", "bad.json"}, "out of bounds");
   write_text(desk.path() / "bad.json", "[1]");

@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "kernelsearch/run/run_option.hpp"
 #include "mcp/support.hpp"
 
 using namespace mcp_test;
@@ -49,6 +50,32 @@ TEST_CASE("run_tools: every tool is described, and its schemas leave nothing ope
                                        "describe_problem", "prompt", "apply", "tune", "profile", "validate",
                                        "compare", "checkpoints"});
   CHECK(run_tools_instructions().find("submit_kernel") != std::string::npos);
+}
+
+TEST_CASE("run_tools: start_run takes the options of runs that agents may give, as their rows say") {
+  Desk desk;
+  json input;
+  for (const Tool& tool : run_tools(desk.book, {}))
+    if (tool.name == "start_run") input = json::parse(tool.input_schema)["properties"];
+  std::set<std::string> wanted{"problem", "problem_json"}, described;
+  for (const RunOption& option : run_options())
+    if (!option.for_agents.empty()) {
+      wanted.insert(std::string(option.name));
+      CHECK(input[std::string(option.name)]["description"] == option.for_agents);
+    }
+  for (const auto& [name, property] : input.items()) described.insert(name);
+  CHECK(described == wanted);
+  CHECK(input["seed"]["minimum"] == 0);
+  CHECK(input["policy"]["default"] == "bayesian");
+  CHECK(input["strategies"]["items"]["maxLength"] == 100);
+  // What is of the server's machine is not the agent's to say.
+  for (const char* name : {"store", "out", "sandbox", "readable", "policy_command"})
+    CHECK_FALSE(desk.refused("start_run", {{"problem", "twice"}, {name, "x"}}).empty());
+  const json run = desk.ok(
+      "start_run",
+      {{"problem", "twice"}, {"policy", "random"}, {"seed", 18446744073709551615U}, {"name", "by rows"}});
+  CHECK(run["seed"] == 18446744073709551615U);
+  CHECK(run["name"] == "by rows");
 }
 
 TEST_CASE("run_tools: a policy's run from start to report") {

@@ -39,6 +39,10 @@ PolicyOptionValue another(const PolicyOption& option, const PolicyOptionValue& n
       for (const std::string_view choice : option.choices)
         if (choice != std::get<std::string>(now)) return std::string(choice);
       return space.tunable(0).name;
+    case FieldType::counts:
+    case FieldType::natural:
+      FAIL("no policy has an option of this type yet");
+      break;
     case FieldType::texts:
       break;
   }

@@ -50,12 +50,12 @@ TEST_CASE("SystemOptions: what is wrong is named with what to do") {
   };
   refused(R"({"trial": 7})", "did you mean trials?");
   refused(R"({"zzzzzzzz": 7})", "zzzzzzzz; there are trials, share, again, folder");
-  refused(R"({"trials": 7.5})", "JSON integer");
+  refused(R"({"trials": 7.5})", "give a whole number");
   refused(R"({"trials": 0})", "give a number from 1");
   refused(R"({"trials": 11})", "out of bounds");
-  refused(R"({"share": "x"})", "JSON number");
-  refused(R"({"again": 1})", "JSON boolean");
-  refused(R"({"folder": 1})", "JSON string");
+  refused(R"({"share": "x"})", "give a number");
+  refused(R"({"again": 1})", "give true or false");
+  refused(R"({"folder": 1})", "give a string");
   refused("[]", "JSON object");
   refused("{", "options of sys");
 }
@@ -102,7 +102,7 @@ TEST_CASE("SystemOptions: a variant is a set of standard values, over which what
   };
   refused(R"({"variant": "papers"})", "did you mean paper? there are ours, paper");
   refused(R"({"way": "up"})", "there are left, right");
-  refused(R"({"variant": 1})", "JSON string");
+  refused(R"({"variant": 1})", "give a string");
   const std::string schema = system_options_schema("sys", all);
   for (const char* part : {"\"enum\": [", "\"x-variants\": {", "\"source\": \"a paper, section 3\"",
                            "ours: the best; paper: as it is"})

@@ -21,7 +21,7 @@ namespace kernelsearch {
 [[nodiscard]] std::vector<std::string> compile_command(const Problem& problem,
                                                        std::span<const NamedValue> values);
 
-/// For OtherText: ConfigError for a `${...}` of the build that is no tunable.
+/// For OtherText: ConfigError for a `${...}` of the build that names no tunable.
 std::string refuse_unknown_tunable(std::string_view whole);
 
 }  // namespace kernelsearch

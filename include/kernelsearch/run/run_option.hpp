@@ -23,7 +23,7 @@ enum class OptionGroup : std::uint8_t { search, limits, measuring, checks, worke
 
 /// What a run that goes on does with an option of the run that was begun.
 enum class OnResume : std::uint8_t {
-  keep,       ///< the stored value counts, whatever is given now
+  keep,       ///< the stored value counts, and not what is given now
   replace,    ///< the value given now counts if it is not the standard one, otherwise the stored one
   given_now,  ///< only the value given now counts; the stored one is there to be looked at
   ask_again,  ///< the same, and a run that was begun with one goes on only if one is given: no store may decide
@@ -76,7 +76,7 @@ struct RunOption : Field, RunOptionColumns {
 /// All of them, by group.
 [[nodiscard]] std::span<const RunOption> run_options();
 
-/// The option of that name; a fault with the nearest name and all where there is none.
+/// The option of that name; a fault with the nearest name and all of them for another name.
 [[nodiscard]] Result<const RunOption*> try_find_run_option(std::string_view name);
 
 /// Writes a value to the option of that name; a fault for another name, type, or a value that it cannot have.

@@ -6,13 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "evaluator/gpu/kept_file.hpp"
 #include "judge/compile.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
 #include "process/scratch_folder.hpp"
@@ -22,8 +21,7 @@ namespace kernelsearch::detail::gpu {
 namespace fs = std::filesystem;
 
 std::vector<std::byte> read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string text = try_whole_file(path).value_or("");
   const auto* begin = reinterpret_cast<const std::byte*>(text.data());
   return {begin, begin + text.size()};
 }

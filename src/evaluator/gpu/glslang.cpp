@@ -9,12 +9,12 @@
 #include <cctype>
 #include <cstddef>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
 #include "evaluator/gpu/tool.hpp"
 #include "kernelsearch/core/replace_all.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "process/run_command.hpp"
 #include "process/scratch_folder.hpp"
 #include "shader/spirv_module.hpp"
@@ -93,8 +93,7 @@ ShaderBuilt run_glslang(const std::filesystem::path& program, const ShaderBuild&
                       : "error: glslangValidator gave no message\n";
     return built;
   }
-  std::ifstream file(output, std::ios::binary);
-  const std::string code((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string code = try_whole_file(output).value_or("");
   auto words = spirv_words({reinterpret_cast<const std::byte*>(code.data()), code.size()});
   if (!words) {
     built.log += "error: " + words.error().text() + "\n";

@@ -12,7 +12,6 @@
 #include <deque>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <mutex>
 
@@ -25,6 +24,7 @@
 #include "judge/reference.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/judge/library_use.hpp"
 #include "kernelsearch/judge/machine.hpp"
@@ -106,9 +106,7 @@ const std::string pair_mark = "kernelsearch caller and library\n";
 /// What a built candidate calls beyond what the problem allows.
 std::optional<std::string> forbidden_libraries(const Problem& problem, const Candidate& candidate,
                                                const std::filesystem::path& library) {
-  std::ifstream file(library, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const auto use = read_library_use(bytes);
+  const auto use = read_library_use(try_whole_file(library).value_or(""));
   if (!use) return "the shared object that its compiler made cannot be read, so what it calls is not known";
   return forbidden_use(*use, allowed_libraries(problem, candidate));
 }
@@ -477,17 +475,18 @@ Evaluation HostEvaluator::evaluate(const Candidate& candidate, const EvaluationC
 }
 
 PortableArtifact HostEvaluator::carry(const HostArtifact& artifact) const {
-  std::ifstream file(artifact.library, std::ios::binary);
+  const auto bytes_of = [](const std::filesystem::path& file) {
+    std::optional<std::string> bytes = try_whole_file(file);
+    if (!bytes) raise<DeviceError>("a compiled kernel is gone", file.string(), "go on with the run");
+    return *std::move(bytes);
+  };
   PortableArtifact portable;
-  portable.code.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  if (const std::filesystem::path caller = detail::caller_of(artifact.library); file && !caller.empty()) {
-    std::ifstream beside(caller, std::ios::binary);
-    const std::string calls((std::istreambuf_iterator<char>(beside)), std::istreambuf_iterator<char>());
-    if (!beside) raise<DeviceError>("a compiled kernel is gone", caller.string(), "go on with the run");
+  portable.code = bytes_of(artifact.library);
+  if (const std::filesystem::path caller = detail::caller_of(artifact.library); !caller.empty()) {
+    const std::string calls = bytes_of(caller);
     portable.code = pair_mark + std::to_string(calls.size()) + "\n" + calls + portable.code;
     portable.functions = {artifact.entry};
   }
-  if (!file) raise<DeviceError>("a compiled kernel is gone", artifact.library.string(), "go on with the run");
   return portable;
 }
 

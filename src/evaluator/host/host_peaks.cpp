@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "evaluator/host/peak_kernels.hpp"
 #include "evaluator/host/peaks.hpp"
 #include "judge/compile.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
 #include "process/process.hpp"
@@ -112,9 +112,7 @@ DevicePeaks host_peaks(const HostPeaksOptions& options) {
   const fs::path folder =
       (options.cache_directory.empty() ? default_cache_directory() : options.cache_directory) / "peaks";
   const fs::path file = folder / (sha256(key) + ".txt");
-  std::ostringstream kept_text;
-  kept_text << std::ifstream(file, std::ios::binary).rdbuf();
-  const auto kept = read_peaks(kept_text.str());
+  const auto kept = read_peaks(try_whole_file(file).value_or(""));
   if (kept && !options.again) return *kept;
 
   DevicePeaks peaks = measure_host_peaks(options);

@@ -17,11 +17,14 @@
 #include "kernelsearch/policy/best_of_k.hpp"
 #include "kernelsearch/policy/differential_evolution.hpp"
 #include "kernelsearch/policy/epsilon_greedy_tree.hpp"
+#include "kernelsearch/policy/exhaustive.hpp"
 #include "kernelsearch/policy/flat_ucb.hpp"
 #include "kernelsearch/policy/genetic_algorithm.hpp"
 #include "kernelsearch/policy/greedy_search.hpp"
 #include "kernelsearch/policy/helion_lfbo.hpp"
+#include "kernelsearch/policy/hierarchical_ucb.hpp"
 #include "kernelsearch/policy/hierarchical_ucb_options.hpp"
+#include "kernelsearch/policy/impl/policy_entry.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/policy/lfbo.hpp"
 #include "kernelsearch/policy/map_elites.hpp"
@@ -35,7 +38,8 @@
 #include "kernelsearch/policy/tpe.hpp"
 #include "kernelsearch/policy/uct.hpp"
 
-/// The options of all policies of the registry: the one table that every interface takes them from.
+/// The policies of the registry and their options: the one table that every interface takes them from. A new
+/// policy is its include, the rows of its options and its entry.
 namespace kernelsearch::detail::rows {
 
 inline constexpr double most_of_a_count = fields::most_of_a_count;
@@ -356,6 +360,61 @@ inline constexpr PolicyOption uct[] = {
     option<&UctOptions::widening_power>("widening_power", share, "see widening"),
     choice<&UctOptions::backup, uct_backups>(
         "backup", "what a node is worth: the mean of its subtree, as in UCT, or the best of it"),
+};
+
+// ---- The policies by name, in order --------------------
+
+inline constexpr ConfigPolicyEntry entries[] = {
+    policy_entry<&detail::standard_options<PolicyBanditOptions>, &detail::bandit_over_space>(
+        "bandit", "annealing, genetic, differential evolution and greedy, the more successful the more often",
+        bandit),
+    policy_entry<BayesianSearch, BayesianSearchOptions>(
+        "bayesian",
+        "a Gaussian process with alignment features, expected improvement, earlier runs: the default",
+        bayesian),
+    policy_entry<Beam, BeamOptions>("beam", "beam search over moves between configurations", beam),
+    policy_entry<&detail::climbing_options, &detail::over_space<BestOfK, BestOfKOptions>>(
+        "best_of_k", "the best of k changes to one configuration, then of that one", best_of_k),
+    policy_entry<DifferentialEvolution, DifferentialEvolutionOptions>(
+        "differential_evolution", "differences of members, added to others, compete with their targets",
+        differential_evolution),
+    policy_entry<EpsilonGreedyTree, EpsilonGreedyTreeOptions>(
+        "epsilon_greedy_tree", "STARK's tree search over moves between configurations", epsilon_greedy_tree),
+    policy_entry<&detail::standard_options<detail::NoOptions>, &detail::exhaustive_over_space>(
+        "exhaustive", "every valid configuration once, in order", {}),
+    policy_entry<FlatUcb, FlatUcbOptions>(
+        "flat_ucb", "UCB1 over which tunable to change in the best configuration", flat_ucb),
+    policy_entry<GeneticAlgorithm, GeneticAlgorithmOptions>(
+        "genetic", "tournaments, uniform crossover and mutation, without generations", genetic),
+    policy_entry<GreedySearch, GreedySearchOptions>(
+        "greedy", "best-improvement hill climbing, random restarts", greedy),
+    policy_entry<HelionLfbo, HelionLfboOptions>(
+        "helion_lfbo", "Helion 1.5.1's LFBO tree search, run after run, for comparison", helion_lfbo),
+    policy_entry<&detail::small_helion_options, &detail::over_space<HelionLfbo, HelionLfboOptions>>(
+        "helion_lfbo_small", "the same with the smaller population that does better", helion_lfbo),
+    policy_entry<&detail::warmed_options, &detail::over_space<HierarchicalUcb, HierarchicalUcbOptions>>(
+        "hierarchical_ucb", "KernelBand's bandit over clusters of configurations and which tunable to change",
+        hierarchical_ucb),
+    policy_entry<IteratedLocalSearch, IteratedLocalSearchOptions>(
+        "iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
+        iterated_local_search),
+    policy_entry<Lfbo, LfboOptions>(
+        "lfbo", "a random forest's most promising among neighbours of the best and random draws", lfbo),
+    policy_entry<MapElites, MapElitesOptions>(
+        "map_elites", "MAP-Elites on islands over moves between configurations", map_elites),
+    policy_entry<ParticleSwarm, ParticleSwarmOptions>(
+        "particle_swarm", "particles drawn to the best places found", particle_swarm),
+    policy_entry<RandomSearch, RandomSearchOptions>("random",
+                                                    "uniform draws without repetition: the baseline", random),
+    policy_entry<Reflexion, ReflexionOptions>(
+        "reflexion", "one chain of changes, each made to the last configuration", reflexion),
+    policy_entry<SimulatedAnnealing, SimulatedAnnealingOptions>(
+        "simulated_annealing",
+        "a walk that accepts slower neighbours ever less often, heated again when cold", simulated_annealing),
+    policy_entry<TabuSearch, TabuSearchOptions>(
+        "tabu", "moves to the best neighbour even when slower, values just left are barred", tabu),
+    policy_entry<Tpe, TpeOptions>("tpe", "draws where good configurations are denser than the others", tpe),
+    policy_entry<Uct, UctOptions>("uct", "Monte Carlo tree search over moves between configurations", uct),
 };
 
 }  // namespace kernelsearch::detail::rows

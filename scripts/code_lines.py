@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Counts the lines of code in include, src, apps and python: no blank lines, none that hold nothing but a comment.
+
+    code_lines.py [REVISION...]     of the working tree; of each revision as well, and how the tree differs from it
+    code_lines.py --self-test"""
+import collections
+import io
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+
+ROOMS = ("include", "src", "apps", "python")
+SUFFIXES = {".c", ".cpp", ".h", ".hpp", ".cu", ".py", ".pyi", ".js", ".css"}
+
+
+def lines_of(text, suffix):
+    """How many lines of a file's text hold code. A docstring of Python is code: it is what help() prints."""
+    if suffix in (".py", ".pyi"):
+        return sum(1 for line in text.splitlines() if line.strip() and not line.strip().startswith("#"))
+    count, inside = 0, False
+    for line in text.splitlines():
+        rest = line
+        if inside:
+            _, end, rest = rest.partition("*/")
+            inside = not end
+        # A comment within a line leaves the rest of it; one that does not end there goes on.
+        while not inside and (begin := re.match(r"\s*/\*", rest)):
+            _, end, rest = rest[begin.end():].partition("*/")
+            inside = not end
+        if not inside and rest.strip() and not rest.strip().startswith("//"):
+            count += 1
+    return count
+
+
+def of_tree():
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *ROOMS], capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        path = pathlib.Path(name)
+        if path.suffix in SUFFIXES and path.is_file():
+            yield name, path.read_text(errors="replace")
+
+
+def of_revision(revision):
+    archive = subprocess.run(["git", "archive", revision, "--", *ROOMS], capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        for member in tar.getmembers():
+            if member.isfile() and pathlib.Path(member.name).suffix in SUFFIXES:
+                yield member.name, tar.extractfile(member).read().decode(errors="replace")
+
+
+def counted(files):
+    counts = collections.Counter()
+    for name, text in files:
+        counts[name.split("/")[0]] += lines_of(text, pathlib.Path(name).suffix)
+    return counts
+
+
+def self_test():
+    assert lines_of("int a;\n\n// b\n  // c\nint d;  // e\n", ".cpp") == 2
+    assert lines_of("/* a\n b\n*/ int c;\n/* d */\n/* e */ int f;\nint g; /* h */\n", ".cpp") == 3
+    assert lines_of('# a\nx = 1  # b\n\n"""c"""\n', ".py") == 2
+
+
+def main(revisions):
+    if revisions == ["--self-test"]:
+        return self_test()
+    now = counted(of_tree())
+    print(f"{'':<12}" + "".join(f"{room:>9}" for room in ROOMS) + f"{'all':>9}")
+    row = lambda name, counts: print(f"{name:<12}" + "".join(f"{counts[room]:>9}" for room in ROOMS) + f"{sum(counts.values()):>9}")
+    row("tree", now)
+    for revision in revisions:
+        before = counted(of_revision(revision))
+        row(revision[:11], before)
+        row("  change", collections.Counter({room: now[room] - before[room] for room in ROOMS}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
