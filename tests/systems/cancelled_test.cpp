@@ -133,3 +133,36 @@ TEST_CASE("systems: a stop or a lost server during a question costs no trial, al
   }
   CHECK(systems == 7);
 }
+
+TEST_CASE("systems: a stop or a lost server during a question of Helion's searches costs no trial either") {
+  for (const char* name : {"helion_llm", "helion_hybrid"}) {
+    for (const Interruption what : {Interruption::stop, Interruption::lost}) {
+      CAPTURE(std::string(name));
+      CAPTURE(static_cast<int>(what));
+      std::stop_source stop;
+      const SystemEntry& entry = find_system(name);
+      SystemSetup setup;
+      setup.problem = problem_of_words();
+      setup.problem.kernel.space = SpaceBuilder()
+                                       .add(Tunable::power_of_two("A", 1, 32768))
+                                       .add(Tunable::power_of_two("B", 1, 32768))
+                                       .build();
+      setup.options = SystemOptions(entry.name, entry.options, R"({"random_seeds": 4})");
+      setup.model = InterruptedModel(std::make_shared<int>(0), what, 0, stop);
+      setup.stop = stop.get_token();
+      SystemSearch made = entry.make(std::move(setup));
+      auto& parts = std::get<SearchParts<Config>>(made.parts);
+      OptimizerOptions options;
+      options.budget = std::make_shared<TrialBudget>(12);
+      options.stop = stop.get_token();
+      Optimizer search(std::move(parts.policy), std::move(parts.generator), KernelLandscape{},
+                       std::move(options));
+      const RunSummary summary = search.run();
+      CHECK(summary.verdicts[static_cast<int>(Verdict::not_generated)] == 0);
+      // The hybrid goes on with its second stage where the server is lost; a stop ends both.
+      const bool goes_on = what == Interruption::lost && std::string(name) == "helion_hybrid";
+      CHECK((summary.trials == 12) == goes_on);
+      CHECK(summary.trials <= (goes_on ? 12 : 5));
+    }
+  }
+}
