@@ -12,6 +12,7 @@
 #include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/policy/method_choice.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/problem/text_features.hpp"
 #include "kernelsearch/problem/traits.hpp"
 #include "terminal.hpp"
 
@@ -112,6 +113,7 @@ void list_methods(const ListMethods& options) {
   if (!options.problem.empty()) {
     const Problem problem = read_problem(options.problem);
     for (const auto& [name, value] : trait_features(problem)) features.set(name, value);
+    for (const auto& [name, value] : text_features(problem, problem.kernel)) features.set(name, value);
     if (is_device(problem.backend) && problem.launch.empty()) device.features.emplace_back("host_launch");
   }
   const AxisBudget budget{{options.slots, options.slots, options.slots}};

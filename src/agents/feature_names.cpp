@@ -48,6 +48,7 @@ std::vector<std::string> make_names() {
     names.push_back(std::string("code.") + signature);
     names.push_back(std::string("code.loop.") + signature);
   }
+  for (const char* name : {"text.barriers", "text.launches", "text.exact"}) names.emplace_back(name);
   for (const std::string_view trait : known_traits) names.push_back("trait." + std::string(trait));
   return names;
 }

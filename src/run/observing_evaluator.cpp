@@ -17,6 +17,7 @@
 #include "kernelsearch/evaluator/host/host_roofline.hpp"
 #include "kernelsearch/evaluator/then.hpp"
 #include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/problem/text_features.hpp"
 #include "kernelsearch/problem/traits.hpp"
 
 namespace kernelsearch {
@@ -25,11 +26,14 @@ namespace {
 /// All that is observed of a right candidate after it was measured.
 struct Observe {
   Features traits;
+  std::shared_ptr<const Problem> problem;
   CountedRoofline counted;
   std::shared_ptr<NcuProfiler> profiler = nullptr;  ///< one profile at a time is its own matter
 
   void operator()(const Candidate& candidate, Evaluation& evaluation) const {
     for (const auto& [name, value] : traits) evaluation.features.set(name, value);
+    for (const auto& [name, value] : text_features(*problem, *candidate.kernel))
+      evaluation.features.set(name, value);
     if (profiler)
       for (const auto& [name, value] : profiler->profile(candidate)) evaluation.features.set(name, value);
     counted(candidate, evaluation);
@@ -69,7 +73,7 @@ ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOp
   if (is_gpu(problem.backend)) {
     const GpuOptions gpu = gpu_options(options);
     GpuEvaluator evaluator(problem, gpu);
-    Observe step{trait_features(problem), gpu_roofline(evaluator)};
+    Observe step{trait_features(problem), std::make_shared<const Problem>(problem), gpu_roofline(evaluator)};
     if (problem.backend == Backend::cuda) {
       try {
         step.profiler = std::make_shared<NcuProfiler>(problem, gpu);
@@ -86,7 +90,7 @@ ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOp
     return {observed(std::move(evaluator), GpuCodeInspector(), std::move(step)), std::move(missing)};
   }
   HostEvaluator evaluator(problem, host_options(options));
-  Observe step{trait_features(problem), host_roofline(evaluator)};
+  Observe step{trait_features(problem), std::make_shared<const Problem>(problem), host_roofline(evaluator)};
   if (!problem.operations || !problem.bytes)
     missing.emplace_back("the problem declares no operations or no bytes: its gaps are unknown");
   const ObjectCodeOptions code = beside(evaluator.options());

@@ -23,22 +23,31 @@ LlmConfigSearchOptions asking(const SystemSetup& setup, LlmConfigSearchOptions o
   options.rounds = setup.options.count("rounds");
   options.configs_per_round = setup.options.count("configs_per_round");
   options.ask_again = options.repeats_again = setup.options.count("ask_again");
+  options.random_seeds = setup.options.count("random_seeds");
+  options.fruitless_rounds = setup.options.count("fruitless_rounds");
+  options.min_gain = setup.options.number("min_gain");
   if (setup.options.given("variant") && setup.options.text("variant") == "paper") options.history.table = 0;
   return options;
 }
 
 std::vector<SystemOption> question_options(const LlmConfigSearchOptions& standard, const char* source) {
-  return {{"rounds", whole(standard.rounds), "questions to the model, the first included", source, 1, 1000},
-          {"configs_per_round", whole(standard.configs_per_round), "configurations that a question asks for",
-           source, 1, 1000},
-          {"ask_again",
-           whole(standard.ask_again),
-           "times that a reply of no use is answered",
-           "ours",
-           0,
-           100,
-           {},
-           {{"paper", whole(0), "Helion 1.5.1 gives up"}}}};
+  return {
+      {"rounds", whole(standard.rounds), "questions to the model, the first included", source, 1, 1000},
+      {"configs_per_round", whole(standard.configs_per_round), "configurations that a question asks for",
+       source, 1, 1000},
+      {"random_seeds", whole(standard.random_seeds),
+       "random configurations that are measured while the first question is asked", source, 0, 1e6},
+      {"fruitless_rounds", whole(standard.fruitless_rounds),
+       "rounds in a row, the first not counted, that gain too little and end the questions", source, 1, 1e6},
+      {"min_gain", standard.min_gain, "a round that gains less is fruitless", source, 0, 1},
+      {"ask_again",
+       whole(standard.ask_again),
+       "times that a reply of no use is answered",
+       "ours",
+       0,
+       100,
+       {},
+       {{"paper", whole(0), "Helion 1.5.1 gives up"}}}};
 }
 
 template <class Policy>
@@ -120,13 +129,13 @@ SystemSearch helion_llm(SystemSetup setup) {
 std::vector<SystemOption> helion_hybrid_options() {
   std::vector<SystemOption> options =
       question_options(HelionHybridSettings{}.model_search, "Helion 1.5.1, llm_seeded_lfbo.py");
-  for (SystemOption& option : options) option.variants.clear();  // it has no variant of Helion's
   options.push_back(
       {.name = "stage2",
        .standard = std::string("ours"),
        .summary = "what searches after the model: `ours` (Lfbo) or `helion` (HelionLfbo, Helion's own)",
        .source = "ours; Helion has its own search",
-       .choices = {"ours", "helion"}});
+       .choices = {"ours", "helion"},
+       .variants = {{"paper", std::string("helion"), "Helion 1.5.1, llm_seeded_lfbo.py"}}});
   return options;
 }
 

@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/policy/method_choice.hpp"
+#include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/problem/text_features.hpp"
+#include "kernelsearch/problem/traits.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
@@ -377,4 +381,28 @@ TEST_CASE("methods: calls in a host's hot loop are replaced before it is vectori
   const MethodChoice without = choose_methods(methods, profile, {}, budget);
   REQUIRE(without.taken.size() == 1);
   CHECK(methods[without.taken.front()].id == "compute.vectorise");
+}
+
+TEST_CASE(
+    "methods: text alone rules out half precision, fusion of one launch and fewer barriers where none is") {
+  // Nothing is profiled: triggers are unknown, and only what the text says speaks against a method.
+  const Problem problem = read_problem(KERNELSEARCH_SOURCE_DIR "/examples/cuda/matmul_naive_f32");
+  const std::vector<Method> methods = read_methods("cuda");
+  const auto decided = [&](bool by_text) {
+    Features features = trait_features(problem);
+    if (by_text)
+      for (const auto& [name, value] : text_features(problem, problem.kernel)) features.set(name, value);
+    std::map<std::string, MethodReason> reasons;
+    const MethodChoice choice =
+        choose_methods(methods, features, {90, features_of_architecture(90)}, {{2, 2, 2}});
+    for (const MethodDecision& one : choice.decisions) reasons[methods[one.method].id] = one.reason;
+    return reasons;
+  };
+  const auto known = decided(true), unknown = decided(false);
+  for (const char* id : {"compute.mixed_precision", "memory.kernel_fusion", "memory.epilogue_fusion",
+                         "latency.reduce_sync_count", "latency.warp_shuffle_sync"}) {
+    CAPTURE(id);
+    CHECK(known.at(id) == MethodReason::skip_condition);
+    CHECK(unknown.at(id) != MethodReason::skip_condition);
+  }
 }

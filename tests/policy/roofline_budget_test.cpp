@@ -347,6 +347,29 @@ TEST_CASE("RooflineBudget: a method that does not apply is left out of the itera
   CHECK(stage.policy.record()[1].attempts == 0);
 }
 
+TEST_CASE("RooflineBudget: what does not apply is asked for in one branch, as published in all") {
+  for (const bool published : {false, true}) {
+    CAPTURE(published);
+    RooflineBudgetOptions options = three();
+    options.as_published.rewrites = published;
+    std::size_t declined = 0, branches = 0;
+    Stage stage(options, [&](const Move& move, Outcome& outcome) {
+      takes(outcome, 10 - move.variant);
+      gaps(outcome, 0.9, 0.5, 0.4);
+      if (!is(move, MoveKind::branch)) return;
+      ++branches;
+      if (std::find(move.strategies.begin(), move.strategies.end(), "memory.b") == move.strategies.end())
+        return;
+      ++declined;
+      fails(outcome, Verdict::not_applicable);
+      outcome.evaluation.reason = "memory.b: nothing is read twice";
+    });
+    stage.run(1);
+    CHECK(declined == (published ? 4 : 1));
+    CHECK(branches == declined + 4);
+  }
+}
+
 TEST_CASE("RooflineBudget: it ends early, and says why") {
   const auto ending = [](std::optional<std::array<double, 3>> known,
                          RooflineBudgetOptions options = three()) {

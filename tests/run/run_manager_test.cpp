@@ -312,6 +312,46 @@ TEST_CASE("RunManager: a device that is lost closes the session, and the run goe
   CHECK(opened == 2);
 }
 
+TEST_CASE("RunManager: a device that is lost while a kernel is tuned costs no trial, also twice") {
+  Place place;
+  struct LostOnce : Words {
+    std::shared_ptr<int> left;
+    Staged<Artifact> build(const Candidate& candidate, const EvaluationContext& context) const {
+      if (--*left == 0) throw DeviceError("the device is gone");
+      return Words::build(candidate, context);
+    }
+    Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) const {
+      return evaluate_in_stages(*this, candidate, context);
+    }
+  };
+  const auto left = std::make_shared<int>(1000);
+  RunManagerOptions options = place.options();
+  options.evaluator = [&](Problem problem, const MeasurementOptions&, bool) {
+    LostOnce lost;
+    lost.about = std::move(problem);
+    lost.left = left;
+    return AnyEvaluator(std::move(lost));
+  };
+  RunManager book(*place.store, options);
+  const RunId run = *book.start(request("submit"), {});
+  const TuneRequest tuning{.trials = 4, .policy = "random"};
+  std::uint64_t before = place.store->run(run).trials;
+  for (const int at : {3, 1}) {  // in its midst, and before it has anything
+    CAPTURE(at);
+    *left = at;
+    CHECK_THROWS_AS((void)book.tune(run, tuning, {}), DeviceError);
+    const std::uint64_t after = place.store->run(run).trials;
+    CHECK(after <= before + static_cast<std::uint64_t>(at) - 1);
+    for (const StoredTrial& trial : place.store->trials(run))
+      CHECK(trial.outcome.evaluation.verdict == Verdict::ok);
+    before = after;
+  }
+  *left = 1000;
+  const TuneReport report = book.tune(run, tuning, {});
+  CHECK(report.trials.size() == 4);
+  CHECK(place.store->run(run).trials == before + 4);
+}
+
 TEST_CASE("RunManager: suggestions are those of the last call; its end stops what works") {
   Place place;
   auto book = std::make_unique<RunManager>(*place.store, place.options());

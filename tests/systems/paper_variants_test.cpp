@@ -154,3 +154,30 @@ TEST_CASE("paper variants: the CUDA skill decides as its scripts: gaps, slots, r
   again.earlier = stored(paper);
   CHECK_FALSE(skill.make(again).pair_with_parent);
 }
+
+TEST_CASE("paper variants: Helion's hybrid goes on with its own search and answers no reply of no use") {
+  const SystemEntry& hybrid = find_system("helion_hybrid");
+  const SystemOptions papers(hybrid.name, hybrid.options, paper), ours(hybrid.name, hybrid.options, "");
+  CHECK(papers.text("stage2") == "helion");
+  CHECK(papers.count("ask_again") == 0);
+  CHECK(ours.text("stage2") == "ours");
+  CHECK(ours.count("ask_again") == 1);
+}
+
+TEST_CASE("helion_llm: the number of seeds is an option") {
+  const SystemEntry& llm = find_system("helion_llm");
+  for (const std::size_t seeds : {3, 7}) {
+    SystemSetup setup;
+    setup.problem.name = "p";
+    setup.problem.kernel.space = SpaceBuilder()
+                                     .add(Tunable::power_of_two("A", 1, 32768))
+                                     .add(Tunable::power_of_two("B", 1, 32768))
+                                     .build();
+    setup.model = RuleChat([](const ChatRequest&) { return ChatResult::failed(ChatFailure::quota, "none"); });
+    setup.options =
+        SystemOptions(llm.name, llm.options, R"({"random_seeds": )" + std::to_string(seeds) + "}");
+    SystemSearch made = llm.make(setup);
+    CHECK(std::get<SearchParts<Config>>(made.parts).policy.ask(100).size() <= seeds + 1);
+    CHECK(std::get<SearchParts<Config>>(made.parts).policy.ask(100).empty());
+  }
+}

@@ -41,10 +41,11 @@ std::vector<SystemOption> cuda_skill_v2_options() {
       {"noise", standard.noise, "least relative difference in time that counts", "the skill, V2", 0, 1},
       {"from_frontier", standard.from_frontier,
        "after a round without gain go on from the best branch that was not chosen", "ours"},
-      skill_choice("gaps",
-                   "known: what was not measured is no gap, and the roof caps all three; published: a "
-                   "missing metric is a full gap, and every stall is waiting",
-                   {"known", "published"}, "ours: docs/roofline.md", "the skill's roofline.py"),
+      skill_choice(
+          "gaps",
+          "known: what was not measured does not count as a gap, and the roof caps all three; published: a "
+          "missing metric is a full gap, and every stall is waiting",
+          {"known", "published"}, "ours: docs/roofline.md", "the skill's roofline.py"),
       skill_choice("budget", "known: slots go to axes with a known gap; published: there are always three",
                    {"known", "published"}, "ours: docs/roofline.md", "the skill's roofline.py"),
       skill_choice("rewriting",

@@ -148,6 +148,9 @@ KERNELSEARCH_INLINE void RooflineBudget::settle(const Observation<Move>& observa
   const Verdict verdict = outcome.evaluation.verdict;
   if (proposal.role == Role::branch) {
     its.branches.push_back({outcome.id, observation.proposal, verdict, outcome.objective});
+    // What does not apply is said once: the other branches would be asked for the same methods.
+    if (!options_.as_published.rewrites && rule_out(its))
+      std::erase_if(queue_, [](const auto& queued) { return queued.second == Role::branch; });
     return;
   }
   for (SkillAblation& ablation : its.ablations) {
