@@ -21,11 +21,11 @@ def quantised(x, rows):
     return (blocks / scale[:, None, :, None]).flatten(2).flatten(0, 1).to(torch.float8_e4m3fn), scale
 
 
-m, n, k = (4096, 4096, 4096) if torch.cuda.is_available() else (64, 128, 256)
+m, n, k = (128, 4096, 7168) if torch.cuda.is_available() else (64, 128, 256)
 
 
 def get_inputs():
-    return [*quantised(torch.randn(m, k), 1), *quantised(torch.randn(n, k), 128)]
+    return [*quantised(torch.randn(m, k), 1), *quantised(torch.randn(n, k) / k**0.5, 128)]
 
 
 def get_init_inputs():

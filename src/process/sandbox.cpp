@@ -221,7 +221,12 @@ Launch launch_restricted(const Boxed& boxed) {
   if (boxed.devices) {
     for (const char* folder : {"/proc", "/sys", "/opt"}) rules.readable.emplace_back(folder);
     rules.writable.emplace_back("/dev");
-    launch.writes_own_proc = true;
+    // CUDA's driver writes to the entry of each process that uses it, and no rule names those to come. What
+    // is secret there, such as another's memory, Landlock denies all the same.
+    if (boxed.forks)
+      rules.writable.emplace_back("/proc");
+    else
+      launch.writes_own_proc = true;
   } else {
     rules.writable.assign(std::begin(harmless_devices), std::end(harmless_devices));
   }

@@ -133,12 +133,13 @@ TEST_CASE("sandbox: what needs /proc has one, also where bwrap can mount none") 
 
 TEST_CASE("sandbox: what uses devices may write below its own /proc, and not into other processes") {
   // As CUDA's driver does. Under Landlock a rule that names it can only be added by the process itself.
-  const auto output = [](Sandbox sandbox, const std::string& script, bool devices) {
+  const auto output = [](Sandbox sandbox, const std::string& script, bool devices, bool forks = false) {
     const detail::ScratchFolder scratch(sandbox_status(sandbox).as_nobody);
     detail::Boxed boxed;
     boxed.argv = {"/bin/bash", "-c", script};
     boxed.scratch = scratch.path();
     boxed.devices = devices;
+    boxed.forks = forks;
     boxed.processes = !devices;
     return detail::run_command(detail::launch_in(sandbox, boxed), 5.0, 1 << 20).output;
   };
@@ -148,8 +149,12 @@ TEST_CASE("sandbox: what uses devices may write below its own /proc, and not int
   const std::string own = "{ " + rename + "; } 2>/dev/null; echo done";
   const std::string others =
       "(echo 0 > /proc/" + std::to_string(getpid()) + "/mem) 2>/dev/null && echo written; echo done";
+  const std::string child = "(" + rename + ") 2>/dev/null; echo done";
   for (const Sandbox sandbox : working()) {
     CAPTURE(to_string(sandbox));
+    CHECK(output(sandbox, child, true, true) == "renamed\ndone\n");
+    CHECK(output(sandbox, others, true, true) == "done\n");
+    if (sandbox == Sandbox::landlock) CHECK(output(sandbox, child, true, false) == "done\n");
     CHECK(output(sandbox, own, true) == "renamed\ndone\n");
     CHECK(output(sandbox, others, true) == "done\n");
     if (sandbox == Sandbox::landlock) CHECK(output(sandbox, own, false) == "done\n");

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""For Hopper: one group of warps loads, two multiply tiles of 64 x 128 with wgmma and scale their sums in turns."""
+"""For Hopper: one group of warps loads, others multiply 64 rows each with wgmma and scale their sums in turns."""
 
 import torch
 import torch.nn as nn
@@ -10,7 +10,8 @@ using u8 = unsigned char;
 using u32 = unsigned int;
 using u64 = unsigned long long;
 
-constexpr int tile_m = 128, tile_n = 128, depth = 128, stages = 5, group = 8;
+constexpr int parts = PARTS, tile_m = 64 * parts, tile_n = TILE_N, depth = 128, stages = STAGES, group = 8;
+constexpr int own_sums = tile_n / 2;
 constexpr int stage_bytes = (tile_m + tile_n) * depth;
 
 __device__ u32 shared_address(const void* at) { return static_cast<u32>(__cvta_generic_to_shared(at)); }
@@ -32,15 +33,15 @@ __device__ u64 matrix(u32 address) {
   return u64(address >> 4 & 0x3fff) | u64(1) << 16 | u64(64) << 32 | u64(1) << 62;
 }
 
-__device__ void multiply(float (&d)[64], u64 a, u64 b, int add) {
+__device__ void multiply(float (&d)[own_sums], u64 a, u64 b, int add) {
   asm volatile(
-      "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {NUMBERS}, %64, %65, add, 1, 1;\n}"
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %ADD, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64nTILE_Nk32.f32.e4m3.e4m3 {NUMBERS}, %A, %B, add, 1, 1;\n}"
       : SUMS
       : "l"(a), "l"(b), "r"(add));
 }
 
-extern "C" __global__ void __launch_bounds__(384, 1)
+extern "C" __global__ void __launch_bounds__(128 * parts + 128)
     matmul(int m, int n, int k, const u8* a, const float* a_scale, const u8* b, const float* b_scale,
            unsigned short* c) {
   extern __shared__ u8 memory[];
@@ -56,21 +57,21 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   if (threadIdx.x == 0) {
     for (int i = 0; i < stages; ++i) {
       make_barrier(full + 8 * i, 128);
-      make_barrier(empty + 8 * i, 256);
+      make_barrier(empty + 8 * i, 128 * parts);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
-  if (part == 2) {
+  if (part == parts) {
     const int piece = thread % 8, line = thread / 8;
     for (int block = 0; block < blocks; ++block) {
       const int stage = block % stages;
       wait(empty + 8 * stage, (block / stages & 1) ^ 1);
       const u32 to = ring + stage * stage_bytes;
 #pragma unroll
-      for (int i = 0; i < 16; ++i) {
+      for (int i = 0; i < (tile_m + tile_n) / 16; ++i) {
         const int at = line + 16 * i;
-        const bool of_a = i < 8;
+        const bool of_a = at < tile_m;
         const int from = of_a ? min(row + at, m - 1) : min(column + at - tile_m, n - 1);
         const u8* const source = (of_a ? a : b) + static_cast<long long>(from) * k + block * depth + 16 * piece;
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + at * depth + 16 * (piece ^ at % 8)),
@@ -81,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     asm volatile("cp.async.wait_all;" ::: "memory");
     return;
   }
-  float sums[64] = {}, now[64];
+  float sums[own_sums] = {}, now[own_sums];
   const int own = row + 64 * part + thread / 32 * 16 + thread % 32 / 4;
   const float* const upper = a_scale + static_cast<long long>(min(own, m - 1)) * blocks;
   const float* const lower = a_scale + static_cast<long long>(min(own + 8, m - 1)) * blocks;
@@ -98,12 +99,12 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
     arrive(empty + 8 * stage);
 #pragma unroll
-    for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(now[i])::"memory");  // not read before they are there
+    for (int i = 0; i < own_sums; ++i) asm volatile("" : "+f"(now[i])::"memory");  // not read before they are there
 #pragma unroll
-    for (int i = 0; i < 64; ++i) sums[i] += (i & 2 ? other : one) * now[i];
+    for (int i = 0; i < own_sums; ++i) sums[i] += (i & 2 ? other : one) * now[i];
   }
 #pragma unroll
-  for (int i = 0; i < 64; i += 2) {
+  for (int i = 0; i < own_sums; i += 2) {
     const int y = own + (i & 2 ? 8 : 0), x = column + i / 4 * 8 + thread % 4 * 2;
     u32 both;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(sums[i + 1]), "f"(sums[i]));
@@ -118,20 +119,36 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   }
 }
 """
-SOURCE = SOURCE.replace("NUMBERS", ", ".join(f"%{i}" for i in range(64)))
-SOURCE = SOURCE.replace("SUMS", ", ".join(f'"+f"(d[{i}])' for i in range(64)))
-SHARED = 5 * 256 * 128 + 1024
+
+
+def kernel_of(parts, tile_n, stages):
+    """The kernel for tiles of 64 * `parts` x `tile_n`, and what its blocks need."""
+    sums = tile_n // 2
+    text = SOURCE.replace("NUMBERS", ", ".join(f"%{i}" for i in range(sums)))
+    text = text.replace("SUMS", ", ".join(f'"+f"(d[{i}])' for i in range(sums)))
+    for name, value in (("%ADD", f"%{sums + 2}"), ("%A", f"%{sums}"), ("%B", f"%{sums + 1}"), ("PARTS", str(parts)), ("TILE_N", str(tile_n)), ("STAGES", str(stages))):  # fmt: skip
+        text = text.replace(name, value)
+    kernel = torch.cuda._compile_kernel(text, "matmul", compute_capability="90a")
+    shared = stages * (64 * parts + tile_n) * 128 + 1024
+    kernel.set_shared_memory_config(shared)
+    return kernel, shared
+
+
+LARGE, SMALL = (2, 128, 5), (1, 64, 8)
 
 
 class ModelNew(nn.Module):
     def __init__(self):
         super().__init__()
-        self.kernel = torch.cuda._compile_kernel(SOURCE, "matmul", compute_capability="90a")
-        self.kernel.set_shared_memory_config(SHARED)
+        self.kernels = {}
 
     def forward(self, a, a_scale, b, b_scale):
         (m, k), n = a.shape, b.shape[0]
+        parts, tile_n, stages = chosen = LARGE if m * n > 132 * 128 * 128 else SMALL
+        if chosen not in self.kernels:
+            self.kernels[chosen] = kernel_of(*chosen)
+        kernel, shared = self.kernels[chosen]
         c = torch.empty(m, n, dtype=torch.bfloat16, device=a.device)
-        tiles = (m + 127) // 128 * ((n + 127) // 128)
-        self.kernel((tiles, 1, 1), (384, 1, 1), [m, n, k, a, a_scale, b, b_scale, c], shared_mem=SHARED)
+        tiles = (m + 64 * parts - 1) // (64 * parts) * ((n + tile_n - 1) // tile_n)
+        kernel((tiles, 1, 1), (128 * parts + 128, 1, 1), [m, n, k, a, a_scale, b, b_scale, c], shared_mem=shared)
         return c

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A warp sums four rows: each lane reads 32 elements of a row at a time and multiplies two at once, as halves."""
+"""A warp sums some rows: each lane reads 32 elements of a row at a time and multiplies two at once, as halves."""
 
 import torch
 import torch.nn as nn
@@ -8,7 +8,7 @@ import torch.nn as nn
 SOURCE = r"""
 using u32 = unsigned int;
 
-constexpr int rows = 4, warps = 4, ahead = 2, step = 32 * 32;
+constexpr int rows = ROWS, warps = WARPS, ahead = AHEAD, step = 32 * 32;
 
 __device__ u32 fma2(u32 a, u32 b, u32 c) {
   u32 d;
@@ -30,7 +30,7 @@ __device__ float sum2(u32 a) {
 __device__ u32 low4(u32 word) { return less2(word & 0x000f000f ^ 0x64086408, 0x64086408); }
 __device__ u32 high4(u32 word) { return fma2(word & 0x00f000f0 ^ 0x64806480, 0x2c002c00, 0xd480d480); }
 
-extern "C" __global__ void __launch_bounds__(32 * warps)
+extern "C" __global__ void __launch_bounds__(32 * warps, BLOCKS)
     matvec(int n, int k, const uint4* weights, const unsigned short* scales, const uint4* x, unsigned short* y) {
   const int lane = threadIdx.x % 32;
   const int first = (blockIdx.x * warps + threadIdx.x / 32) * rows;
@@ -93,14 +93,21 @@ extern "C" __global__ void __launch_bounds__(32 * warps)
 }
 """
 
+# Rows of a warp, warps of a block, steps that are read before the first is used, blocks of a multiprocessor.
+ROWS, WARPS, AHEAD, BLOCKS = 8, 4, 1, 5
+
 
 class ModelNew(nn.Module):
     def __init__(self):
         super().__init__()
-        self.kernel = torch.cuda._compile_kernel(SOURCE, "matvec")
+        text = SOURCE
+        for name, value in (("ROWS", ROWS), ("WARPS", WARPS), ("AHEAD", AHEAD), ("BLOCKS", BLOCKS)):
+            text = text.replace(name, str(value))
+        self.kernel = torch.cuda._compile_kernel(text, "matvec")
+        self.rows, self.threads = ROWS * WARPS, 32 * WARPS
 
     def forward(self, weights, scales, x):
         n, k = weights.shape[0], x.shape[0]
         y = torch.empty(n, dtype=torch.float16, device=x.device)
-        self.kernel(((n + 15) // 16, 1, 1), (128, 1, 1), [n, k, weights, scales, x, y])
+        self.kernel(((n + self.rows - 1) // self.rows, 1, 1), (self.threads, 1, 1), [n, k, weights, scales, x, y])
         return y

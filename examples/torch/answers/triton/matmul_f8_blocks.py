@@ -31,7 +31,7 @@ def multiply(a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, c_ptr, m, n, k, BM: tl.cons
     tl.store(at, sums.to(tl.bfloat16), mask=(rows < m)[:, None] & (columns < n)[None, :])
 
 
-BM, BN, WARPS, STAGES = 128, 128, 8, 3
+BM, BN, WARPS, STAGES = 64, 64, 4, 6
 
 
 class ModelNew(nn.Module):

@@ -52,7 +52,7 @@ def multiply(w_ptr, scale_ptr, x_ptr, y_ptr, n, k, ROWS: tl.constexpr, GROUPS: t
     tl.store(y_ptr + rows, tl.sum(tl.sum(sums, axis=2), axis=1).to(tl.float16), mask=rows < n)
 
 
-ROWS, GROUPS, WARPS, STAGES = 4, 16, 4, 2
+ROWS, GROUPS, WARPS, STAGES = 16, 4, 4, 2
 
 
 class ModelNew(nn.Module):
