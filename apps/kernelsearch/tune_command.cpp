@@ -81,6 +81,10 @@ void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& beh
   sub->add_option("--evaluator", o->evaluator, "auto, or one of `kernelsearch list evaluators`")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "host", "cuda", "hip", "opencl", "vulkan"}));
+  sub->add_option("--baseline", o->baseline,
+                  "For a task in Python: also compare answers in pairs with this solution of the definition "
+                  "(JSON) or this answer (.py)")
+      ->check(CLI::ExistingFile);
   sub->add_option("--budget", o->run.budget,
                   "Trials (200), time (30s, 5m), both (200,30s), or all; default 200, or the "
                   "system's own");

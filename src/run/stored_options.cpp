@@ -81,6 +81,7 @@ std::string encode_options(const StoredOptions& stored) {
            {"no_bounds", !o.bounds},
            {"no_reuse", !o.reuse}};
   if (!stored.problem_text.empty()) out["problem_text"] = stored.problem_text;
+  if (!stored.baseline.empty()) out["baseline"] = absolute(stored.baseline);
   if (!o.measurement.readable.empty()) {
     out["readable"] = json::array();
     for (const std::string& folder : o.measurement.readable) out["readable"].push_back(absolute(folder));
@@ -122,6 +123,7 @@ StoredOptions decode_options(const RunRow& row) {
   RunOptions& o = stored.options;
   stored.problem = member(first, "problem", stored.problem);
   stored.problem_text = member(first, "problem_text", stored.problem_text);
+  stored.baseline = member(first, "baseline", stored.baseline);
   o.policy = row.info.policy;
   o.seed = row.info.seed;
   o.name = row.info.name;
@@ -247,6 +249,7 @@ std::string stored_sources(const StoredOptions& resumed) {
     if (!value.empty()) text += (text.empty() ? "" : ", ") + std::string(what) + " " + value;
   };
   add("problem", resumed.problem);
+  add("baseline", resumed.baseline);
   add("configurations", o.configs);
   for (const std::string& one : o.learn_from) add("earlier run", one);
   if (!o.system.empty()) {
