@@ -5,8 +5,8 @@
 
     read_tasks.py path/to/kernelsearch FOLDER... [--only FORM] [--describe SECONDS] [--list]
 
-Each definition (docs/tasks.md), solution, TritonBench-G file, GPU MODE folder and PyTorch module (docs/torch.md) below
-the folders is given to `kernelsearch check`, which reads it and runs nothing of it. Modules are counted by the folder
+Each definition (docs/tasks.md), solution, TritonBench-G file, GPU MODE folder, folder with a config.yaml (by its
+task_type), benchmark of CUB and PyTorch module (docs/torch.md) below the folders is given to `kernelsearch check`, which reads it and runs nothing of it. Modules are counted by the folder
 they are in, which is the level in KernelBench. With --describe, what is read is given to `kernelsearch prompt` too,
 which starts the reference: it draws inputs and computes what is right. Where the reference is refused, `prompt` prints
 its questions without the line about the compiler, and `kernelsearch tune` is asked for the reason. That needs, for
@@ -23,9 +23,12 @@ import subprocess
 import sys
 import tempfile
 
-FORMS = ("definition", "solution", "TritonBench-G file", "GPU MODE folder", "PyTorch module")
+FORMS = ("definition", "solution", "TritonBench-G file", "GPU MODE folder", "PyTorch module", "config.yaml", "CUB benchmark")
 MODULE = re.compile(r"^class Model\s*\(.*\bModule\b", re.MULTILINE)
 UNSAID = "the reference did not run, and nothing says why"
+COMMANDS = re.compile(r"^correctness_command:", re.MULTILINE)
+KIND = re.compile(r"^task_type: *([\w-]+)", re.MULTILINE)
+RANGE = re.compile(r"^\s*// %RANGE% ", re.MULTILINE)
 MARKS = re.compile(r"^#{146}\s*$", re.MULTILINE)
 
 
@@ -33,6 +36,10 @@ def form_of(path):
     """The form of a file, or None: by what it holds, as the command tells them apart."""
     if path.name == "task.yml" and (path.parent / "reference.py").is_file():
         return "GPU MODE folder"
+    if path.name == "config.yaml":
+        return "config.yaml" if COMMANDS.search(path.read_text(errors="replace")) else None
+    if path.suffix == ".cu":
+        return "CUB benchmark" if RANGE.search(path.read_text(errors="replace")) else None
     if path.suffix == ".py":
         try:
             text = path.read_text(errors="replace")
@@ -61,7 +68,7 @@ def tasks_below(folder):
             if path.is_file() and not path.is_symlink():
                 form = form_of(path)
                 if form is not None:
-                    yield form, path.parent if path.name == "task.yml" else path
+                    yield form, path.parent if path.name in ("task.yml", "config.yaml") else path
 
 
 def reason_of(text):
@@ -114,6 +121,9 @@ def main():
                 continue
             if form == "PyTorch module":
                 form = f"{form}, {path.resolve().parent.name}"
+            if form == "config.yaml":
+                kind = KIND.search((path / "config.yaml").read_text(errors="replace"))
+                form = f"{form}, {kind.group(1) if kind else 'without a type'}"
             found[form] += 1
             reason = asked([chosen.command, "check", str(path)], 120)
             if not reason:

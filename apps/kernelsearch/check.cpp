@@ -19,6 +19,7 @@
 #include "input.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
+#include "kernelsearch/problem/command_task.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
@@ -133,6 +134,7 @@ std::string step_text(const LaunchStep& step) {
 }
 
 std::string reference_text(const Problem& problem) {
+  if (has_command_reference(problem)) return "what the task's commands say";
   return problem.reference.source.empty() ? "the kernel at its default" : problem.reference.function;
 }
 
@@ -152,6 +154,11 @@ std::vector<std::pair<std::string, std::string>> asked_of_us(const Problem& prob
   folders(problem.build.readable);
   if (!problem.external) return asked;
   commands("runs", problem.external->command);
+  if (has_command_reference(problem)) {
+    const CommandTask task = command_task_of(problem);
+    for (const auto* list : {&task.build, &task.check, &task.time})
+      for (const std::string& command : *list) asked.emplace_back("runs", command);
+  }
   for (const auto& words : problem.external->identity) commands("asks", words);
   folders(problem.external->readable);
   if (problem.external->devices) asked.emplace_back("sees", "the machine's devices");

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "commands.hpp"
@@ -32,11 +33,13 @@ struct ExportCommand {
 /// The winner as a file for the tool that its task is of.
 std::string answer_of(const RunStore& store, const RunRow& row, AnswerFormat format,
                       const ExportCommand& command) {
-  if (!store.best_trial(row.id))
+  const std::optional<StoredTrial> best = store.best_trial(row.id);
+  if (!best)
     detail::raise<ConfigError>("the run has no right candidate", "run " + std::to_string(number(row.id)),
                                "see `kernelsearch show` for what became of them");
   const Problem problem = problem_of_run(row, command.problem);
-  return answer_text(problem, winner_source(store, row.id, problem), format, row.info.device);
+  return answer_text(problem, winner_source(store, row.id, problem), format,
+                     {row.info.device, row.info.toolchain, best->at, &best->outcome.evaluation});
 }
 
 int write_cachefile(const RunStore& store, RunId run, const ExportCommand& command) {
@@ -89,11 +92,11 @@ void add_export(CLI::App& app, int& exit_code) {
   sub->add_option(
          "--format", command->format,
          "jsonl, csv, t4, t4-metadata, cachefile, dot or trace (for Perfetto); of the winner of a task in "
-         "Python: solution (FlashInfer-Bench), modelnew (KernelBench), submission (GPU MODE) or "
-         "tritonbench")
+         "Python: solution (FlashInfer-Bench), modelnew (KernelBench), submission (GPU MODE), "
+         "tritonbench or evaluation-trace (FlashInfer-Bench's traces of the solution)")
       ->capture_default_str()
       ->check(CLI::IsMember({"jsonl", "csv", "t4", "t4-metadata", "cachefile", "dot", "trace", "solution",
-                             "modelnew", "submission", "tritonbench"}));
+                             "modelnew", "submission", "tritonbench", "evaluation-trace"}));
   sub->add_option("-o,--output", command->output, "File to write; default stdout");
   sub->add_option("--dot", command->dot, "File for the tree of moves, as --format dot -o FILE");
   sub->add_option("--store", command->store, "SQLite file of runs");

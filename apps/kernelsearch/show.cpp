@@ -68,6 +68,12 @@ void show_trial(const RunStore& store, const RunRow& row, const StoredTrial& tri
                 seconds_text(inner.trial.evaluation.measurement.seconds));
 }
 
+/// `S 0.61`, where the trial has a score of SOL-ExecBench's; with what sets it off behind it.
+std::string score_text(const StoredTrial& trial) {
+  const auto score = trial.outcome.evaluation.features.find("sol.score");
+  return score ? fmt::format("S {:<6.3g} ", *score) : std::string();
+}
+
 std::string failure_text(const StoredTrial& trial) {
   const std::string reason = short_reason(trial.outcome.evaluation.reason);
   return reason.empty() ? "no reason was given" : reason;
@@ -180,9 +186,9 @@ int run(const ShowCommand& command) {
   print_clean("best {}{}:\n", right, winner ? ", the winner first" : "");
   for (const StoredTrial& trial : trials)
     if (trial.outcome.ok())
-      print_clean("  {:>5}  {:>10}  {:<24}  {}\n", number(trial.outcome.id),
+      print_clean("  {:>5}  {:>10}  {:<24}  {}{}\n", number(trial.outcome.id),
                   seconds_text(trial.outcome.objective), speedup_text(trial.outcome.evaluation.measurement),
-                  trial.candidate ? trial.candidate->key : "");
+                  score_text(trial), trial.candidate ? trial.candidate->key : "");
   if (right < trials.size()) print_clean("failed:\n");
   for (const StoredTrial& trial : trials)
     if (!trial.outcome.ok())

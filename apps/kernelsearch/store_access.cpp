@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/report/format.hpp"
 
@@ -48,7 +49,11 @@ std::string joined_tags(const RunNote& note) {
 }
 
 Problem problem_of_run(const RunRow& run, const std::string& named) {
-  return read_problem(named.empty() ? nlohmann::json::parse(run.info.options).value("problem", "") : named);
+  const nlohmann::json options = nlohmann::json::parse(run.info.options);
+  Problem problem = read_problem(named.empty() ? options.value("problem", "") : named);
+  if (const std::string baseline = options.value("baseline", ""); !baseline.empty())
+    add_baseline(problem, baseline);
+  return problem;
 }
 
 }  // namespace kernelsearch::app

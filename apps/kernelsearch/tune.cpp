@@ -19,6 +19,7 @@
 #include "interrupt.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+#include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/run/lane_runs.hpp"
 #include "kernelsearch/run/made_problem.hpp"
@@ -41,6 +42,7 @@ Problem checked_problem(const TuneOptions& o) {
   if (o.evaluator != "auto" && o.evaluator != to_string(problem.backend))
     detail::raise<ConfigError>("the problem is for another evaluator", to_string(problem.backend),
                                "leave out --evaluator or change the problem's backend");
+  if (!o.baseline.empty()) add_baseline(problem, o.baseline);
   return problem;
 }
 
@@ -90,8 +92,12 @@ Run begin(const TuneOptions& o, RunParts parts) {
     if (!o.devices.empty()) options.measurement.devices = devices_of(o, problem);
     if (options.out.empty()) options.out = tuned_folder(problem.name);
     parts.problem_path = o.problem;
+    parts.baseline_path = o.baseline;
     return Run::start(problem, std::move(options), std::move(parts));
   }
+  if (!o.baseline.empty())
+    detail::raise<ConfigError>("a run that is resumed keeps its baseline", "--baseline " + o.baseline,
+                               "leave it out, or begin a new run");
   const std::optional<RunRow> row = parts.store->find_run(o.resume);
   // A search over configurations goes on as far as it is told to now; a system spends what it was allowed.
   if (options.budget.empty() && row && row->info.generator == "template") options.budget = "200";
@@ -161,6 +167,7 @@ int tune_apart(const TuneOptions& o, RunStore& store, const Interrupt& interrupt
     heard.emplace_back(o.quiet, prefix);
     RunParts parts{.store = &store, .stop = interrupt.token(), .observer = &heard.back()};
     parts.problem_path = o.problem;
+    parts.baseline_path = o.baseline;
     try {
       runs.push_back(Run::start(problem, std::move(found[i].options), std::move(parts)));
       prefixes.push_back(prefix);

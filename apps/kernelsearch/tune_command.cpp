@@ -48,6 +48,11 @@ void add_tune(CLI::App& app, int& exit_code, const std::vector<std::string>& beh
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "host", "cuda", "hip", "opencl", "vulkan"}))
       ->group(in(OptionGroup::measuring));
+  sub->add_option("--baseline", o->baseline,
+                  "For a task in Python: also compare answers in pairs with this solution of the definition "
+                  "(JSON) or this answer (.py)")
+      ->check(CLI::ExistingFile)
+      ->group(in(OptionGroup::measuring));
   sub->add_option(
          "--launch", o->launch,
          "Measure by workers that this starts: local, or a prefix such as 'ssh gpu3' or 'srun -N1 -n1 "

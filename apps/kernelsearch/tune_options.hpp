@@ -13,6 +13,7 @@ namespace kernelsearch::app {
 /// What `kernelsearch tune` was told.
 struct TuneOptions {
   std::string problem;
+  std::string baseline = "";             ///< what answers to a task in Python are compared with besides
   std::string resume = "";               ///< a run's number or name, or `latest`
   MlirProblemOptions mlir = {};          ///< where `problem` is a schedule of MLIR
   std::vector<std::string> behind = {};  ///< `--`, for the command that makes the problem

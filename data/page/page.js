@@ -49,6 +49,7 @@ function engineering(value, n = 3) {
     if (Math.abs(value) >= size) return digits(value / size, n) + " " + name;
   return digits(value, n) + " ";
 }
+const scoreText = (s) => typeof s === "number" ? s.toFixed(3) : "";
 const speedup = (s) => s ? `${s[0].toFixed(2)}x (${s[1].toFixed(2)} to ${s[2].toFixed(2)})` : "";
 const percent = (part) => (100 * part).toFixed(part < 0.095 && part > 0 ? 1 : 0) + " %";
 const plural = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
@@ -974,16 +975,16 @@ const PAGE = 50;
 function trialsPart() {
   if (!run.count) return null;
   const t = run.trials, shown = run.varied.slice(0, 8);
-  const keys = {trial: (i) => t.id[i], verdict: (i) => t.verdict[i], time: (i) => run.ok[i] ? t.seconds[i] : Infinity, speedup: (i) => t.speedup[i] ? -t.speedup[i][0] : 0, load: (i) => -t.load[i]};
+  const keys = {trial: (i) => t.id[i], verdict: (i) => t.verdict[i], time: (i) => run.ok[i] ? t.seconds[i] : Infinity, speedup: (i) => t.speedup[i] ? -t.speedup[i][0] : 0, score: (i) => -(t.score && t.score[i] || 0), load: (i) => -t.load[i]};
   for (const tunable of shown) keys["v" + tunable.i] = (i) => t.values[i][tunable.i];
   const body = make("tbody"), count = make("span", {id: "trial-count", role: "status"}), where = make("span");
   const move = (by) => { state.at += by; fill(); };
   const back = make("button", {id: "page-back", onclick: () => move(-1)}, "Previous"), on = make("button", {id: "page-on", onclick: () => move(1)}, "Next");
   const heads = make("tr");
   const loads = t.load.some((l) => l > .1), speedups = t.speedup.some(Boolean);
-  const columns = [["trial", "trial", true], ["verdict", "verdict"], ["time", "time", true], speedups ? ["speedup", "speedup", true] : null, run.moves ? ["", "move"] : null, ...shown.map((tunable) => ["v" + tunable.i, tunable.name]), loads ? ["load", "load", true] : null, ["", "reason"]].filter(Boolean);
+  const columns = [["trial", "trial", true], ["verdict", "verdict"], ["time", "time", true], speedups ? ["speedup", "speedup", true] : null, t.score ? ["score", "score S", true] : null, run.moves ? ["", "move"] : null, ...shown.map((tunable) => ["v" + tunable.i, tunable.name]), loads ? ["load", "load", true] : null, ["", "reason"]].filter(Boolean);
   const cells = (i) => [make("td", {class: "n"}, trialLink(t.id[i], String(t.id[i]))), make("td", null, verdictName(i)), make("td", {class: "n", title: run.ok[i] ? `${seconds(t.low[i])} to ${seconds(t.high[i])}` : null}, run.ok[i] ? seconds(t.seconds[i]) : ""),
-    speedups ? make("td", {class: "n"}, speedup(t.speedup[i])) : null, run.moves ? make("td", null, moveText(i)) : null, shown.map((tunable) => make("td", null, valueText(i, tunable.i))),
+    speedups ? make("td", {class: "n"}, speedup(t.speedup[i])) : null, t.score ? make("td", {class: "n"}, scoreText(t.score[i])) : null, run.moves ? make("td", null, moveText(i)) : null, shown.map((tunable) => make("td", null, valueText(i, tunable.i))),
     loads ? make("td", {class: "n"}, t.load[i] > .1 ? percent(t.load[i]) : "") : null, make("td", {class: "text"}, run.texts[t.reason[i]])];
   function fill() {
     const words = state.filter.toLowerCase().split(/\s+/).filter(Boolean), active = Object.keys(state.brush).length > 0;
@@ -1116,7 +1117,7 @@ const wholeCode = (code) => code.filter(Boolean).join("\n");
 function detailPart(i) {
   const t = run.trials, detail = run.details[t.id[i]], out = [];
   const facts = [["verdict", verdictName(i)], ["time", run.ok[i] ? `${seconds(t.seconds[i])} (${seconds(t.low[i])} to ${seconds(t.high[i])})` : ""], ["speedup", speedup(t.speedup[i]) + (t.speedup[i] ? `, ${t.speedup[i][3]} pairs` : "")],
-    ["move", moveText(i)], ["against the parent", ratioText(i)], ["told at", duration(t.elapsed[i])], ["build, check, measure", t.build[i] + t.check[i] + t.measure[i] > 0 ? [t.build[i], t.check[i], t.measure[i]].map((s) => seconds(s, 3)).join(", ") : ""],
+    ["score S", t.score ? scoreText(t.score[i]) : ""], ["move", moveText(i)], ["against the parent", ratioText(i)], ["told at", duration(t.elapsed[i])], ["build, check, measure", t.build[i] + t.check[i] + t.measure[i] > 0 ? [t.build[i], t.check[i], t.measure[i]].map((s) => seconds(s, 3)).join(", ") : ""],
     ["measured on", placeOf(i)], ["load of others", t.load[i] > .005 ? percent(t.load[i]) : ""], ["inner trials", detail?.inner ? String(detail.inner) : ""]].filter(([, text]) => text);
   const table = facts.map(([name, text]) => row(name, text));
   if (t.parents[i].length) table.push(row("parents", make("span", null, t.parents[i].map((id, k) => [k ? ", " : "", trialLink(id)]))));

@@ -97,8 +97,9 @@ def type_names():
     known = {
         torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64", torch.int8: "i8",
         torch.int16: "i16", torch.int32: "i32", torch.int64: "i64", torch.uint8: "u8", torch.bool: "bool",
+        torch.complex64: "c64",
     }  # fmt: skip
-    for name, called in (("float8_e4m3fn", "f8e4m3"), ("float8_e5m2", "f8e5m2")):
+    for name, called in (("float8_e4m3fn", "f8e4m3"), ("float8_e5m2", "f8e5m2"), ("float4_e2m1fn_x2", "f4e2m1")):
         if hasattr(torch, name):
             known[getattr(torch, name)] = called
     return known
@@ -190,6 +191,28 @@ def view_of(memory, offset, spec):
 
 def element_size(dtype):
     return torch.empty(0, dtype=dtype).element_size()
+
+
+def is_packed(tensor):
+    """Two floats of 4 bits in a byte, for which torch has hardly an operation."""
+    return tensor.dtype == getattr(torch, "float4_e2m1fn_x2", None)
+
+
+def decoded(tensor):
+    """Its numbers as torch can compute with them: packed floats one by one, complex numbers as pairs."""
+    if tensor.is_complex():
+        return torch.view_as_real(tensor)
+    if not is_packed(tensor):
+        return tensor
+    sizes = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], device=tensor.device)
+    bits = tensor.contiguous().view(torch.uint8).int()
+    nibbles = torch.stack((bits & 15, bits >> 4), dim=-1)
+    return sizes[nibbles & 7] * torch.where(nibbles >= 8, -1.0, 1.0)
+
+
+def widened(tensor):
+    tensor = decoded(tensor)
+    return tensor.double() if tensor.is_floating_point() else tensor
 
 
 def put(tensor, into):
@@ -294,6 +317,8 @@ class Promise:
     """What is the same in all draws of one input, so that other contents keep it."""
 
     def __init__(self, samples):
+        packed = is_packed(samples[0])
+        samples = [decoded(one) for one in samples] if packed else samples
         if samples[0].is_floating_point() and samples[0].element_size() == 1:
             samples = [one.float() for one in samples]  # few operations are there for these types
         first = samples[0]
@@ -301,7 +326,7 @@ class Promise:
         self.boolean = first.dtype == torch.bool
         self.size = first.numel()
         self.constant = self.size == 0 or all(torch.equal(one, first) for one in samples[1:])
-        self.kept = self.constant or not (self.floating or self.boolean or self.integral(first))
+        self.kept = self.constant or packed or not (self.floating or self.boolean or self.integral(first))
         if self.kept or self.boolean:
             return
         self.low = min(float(one.min()) for one in samples)
@@ -483,16 +508,19 @@ def task_types():
     names = {
         "float64": "float64", "float32": "float32", "float16": "float16", "bfloat16": "bfloat16",
         "float8_e4m3fn": "float8_e4m3fn", "float8_e5m2": "float8_e5m2", "int64": "int64", "int32": "int32",
-        "int16": "int16", "int8": "int8", "uint8": "uint8", "bool": "bool",
+        "int16": "int16", "int8": "int8", "uint8": "uint8", "bool": "bool", "complex64": "complex64",
+        "float4_e2m1": "float4_e2m1fn_x2", "float4_e2m1fn_x2": "float4_e2m1fn_x2",
     }  # fmt: skip
     return {name: getattr(torch, called) for name, called in names.items() if hasattr(torch, called)}
 
 
 def safetensors_types():
-    return {
-        "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64,
-        "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool,
+    names = {
+        "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32", "I16": "int16",
+        "I8": "int8", "U8": "uint8", "BOOL": "bool", "C64": "complex64", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2",
+        "F4": "float4_e2m1fn_x2",
     }  # fmt: skip
+    return {name: getattr(torch, called) for name, called in names.items() if hasattr(torch, called)}
 
 
 def safetensor(data, key, name="the file"):
@@ -536,6 +564,8 @@ def safetensor(data, key, name="the file"):
     dtype = safetensors_types().get(kind)
     if dtype is None:
         raise Declined(f"`{key}` of {name} is {kind}, which is not supported")
+    if kind == "F4" and shape and shape[-1] % 2 == 0:
+        shape = [*shape[:-1], shape[-1] // 2]  # the file counts numbers, torch bytes of two
     if math.prod(shape) * element_size(dtype) != end - begin:
         refuse(f"`{key}` has {end - begin} bytes, its type and shape need {math.prod(shape) * element_size(dtype)}")
     if end == begin:
@@ -572,6 +602,10 @@ class Definition:
         dtype, shape = self.type_of(spec["dtype"]), self.shape_of(spec, axes)
         if dtype == torch.bool:
             return torch.randint(0, 2, shape, dtype=torch.uint8, device=self.device).bool()
+        if dtype == getattr(torch, "float4_e2m1fn_x2", None):
+            return torch.randint(0, 256, shape, dtype=torch.uint8, device=self.device).view(dtype)
+        if dtype.is_complex:
+            return torch.randn(shape, dtype=dtype, device=self.device)
         if not dtype.is_floating_point:
             low, high = (-128, 128) if dtype == torch.int8 else (0, 256) if dtype == torch.uint8 else (-1024, 1024)
             return torch.randint(low, high, shape, dtype=dtype, device=self.device)
@@ -865,10 +899,10 @@ class ShapeKnown:
         self.told, self.tolerance = told, None
         self.tree = self.result = None
         self.promises, self.specs, self.outputs, self.slots = [], [], [], []
-        self.precision = "f64"
+        self.precision, self.work = "f64", {}
 
     def described(self):
-        return {"arguments": self.tree, "inputs": self.specs, "outputs": self.outputs, "result": self.result}
+        return {"arguments": self.tree, "inputs": self.specs, "outputs": self.outputs, "result": self.result, "work": self.work}
 
 
 class Reference:
@@ -1005,7 +1039,7 @@ class Reference:
         for one, other in zip(first, second):
             if self.forbidden(shape, one, one).any():
                 raise Declined("the reference gives infinities or NaN, which the workload's tolerance does not allow")
-            if one.shape != other.shape or not self.verdict(shape, one, other.double() if other.is_floating_point() else other, 1)[0]:  # fmt: skip
+            if one.shape != other.shape or not self.verdict(shape, one, other, 1)[0]:
                 raise Declined(
                     "the same inputs give other outputs from call to call: it keeps state or draws random numbers, "
                     "so nothing says what is right"
@@ -1016,6 +1050,7 @@ class Reference:
             self.notes.append(f"calls change buffers ({', '.join(changed[:3])}); what they become is not compared")
         # Kernels are made for their types.
         shape.precision = "native" if isinstance(self.task, TritonBench) else self.widest(shape, model, tensors)
+        shape.work = self.work_of(shape, model, tensors)
         self.facts += self.facts_of_shape(shape)
         for answer in self.trivial_answers(shape, model, rng):
             if answer not in self.trivial:
@@ -1060,7 +1095,8 @@ class Reference:
             if one.is_floating_point() != other.is_floating_point() or one.shape != other.shape:
                 self.notes.append("computed in its own precision, as it gives something else in f64")
                 return "native"
-            if one.is_floating_point() and one.numel() and not torch.allclose(one.double(), other.double(), 0.05, 0.05 * float(other.double().abs().mean()) + 1e-6, equal_nan=True):  # fmt: skip
+            first, second = widened(one), widened(other)
+            if first.is_floating_point() and one.numel() and not torch.allclose(first, second, 0.05, 0.05 * float(second.abs().mean()) + 1e-6, equal_nan=True):  # fmt: skip
                 self.notes.append("computed in its own precision, as it gives other values in f64")
                 return "native"
         return "f64"
@@ -1079,10 +1115,25 @@ class Reference:
             facts.append(f"input {spec['type']}{spec['shape']}, {spec['about']}" + (", changed by the call" if spec["written"] else ""))  # fmt: skip
         for spec in shape.outputs:
             facts.append(f"output {spec['type']}{spec['shape']}")
-        moved = sum(one["bytes"] for one in shape.specs + self.state)
-        moved += sum(math.prod(one["shape"]) * element_size(type_called(one["type"])) for one in shape.outputs)
-        facts.append(f"{moved} bytes of inputs, weights and outputs")
+        facts.append(f"{shape.work['bytes']} bytes of inputs, weights and outputs")
         return facts
+
+    def work_of(self, shape, model, tensors):
+        """What a call cannot do without: everything moved once, what it changes twice, and the products that torch counts."""
+        moved = sum(one["bytes"] * (2 if one.get("written") else 1) for one in shape.specs + self.state)
+        moved += sum(math.prod(one["shape"]) * element_size(type_called(one["type"])) for one in shape.outputs)
+        operations = 0
+        try:
+            from torch.utils.flop_counter import FlopCounterMode
+
+            with FlopCounterMode(display=False) as counter:
+                self.call(copy.deepcopy(model), shape.tree, self.copies(tensors))
+            operations = counter.get_total_flops()
+        except Exception:
+            pass  # an older torch, or kernels that nothing is known of
+        kinds = [one for one in (spec["type"] for spec in shape.specs) if one[0] in "fb" and one != "bool"]
+        widest = max(kinds, key=lambda one: element_size(type_called(one)), default="f32")
+        return {"bytes": moved, "operations": operations, "type": widest}
 
     def trivial_answers(self, shape, model, rng):
         """The names of answers without work that would pass, and what that means."""
@@ -1093,7 +1144,7 @@ class Reference:
         answers = {
             "zeros": [torch.zeros_like(one) for one in right],
             "the outputs for other inputs": other,
-            "its mean everywhere": [torch.full_like(one, float(one.double().mean()) if one.is_floating_point() and one.numel() else 0) for one in right],
+            "its mean everywhere": [torch.zeros_like(one) if is_packed(one) else torch.full_like(one, float(one.double().mean()) if one.is_floating_point() and one.numel() else 0) for one in right],
         }  # fmt: skip
         types = [one["type"] for one in shape.outputs]
         types += [spec["type"] for spec in shape.specs if spec["written"]]
@@ -1206,6 +1257,7 @@ class Reference:
         names = [f"output {n}" if len(message["outputs"]) > 1 else "the output" for n in range(len(message["outputs"]))]
         names += [f"input {number} after the call" for number in written]
         worst, strict, wrong, total, reason = 0.0, 0.0, 0, 0, ""
+        absolute, relative = 0.0, 0.0
         own_check = isinstance(self.task, GpuMode) and self.task.check is not None
         if own_check:
             given = arguments_of(shape.tree, self.copies(inputs))[0]
@@ -1224,6 +1276,7 @@ class Reference:
                 if own_check:
                     fine, off, error, strict_error = True, 0, 0.0, 0.0
                 worst, strict = max(worst, error), max(strict, strict_error)
+                absolute, relative = (max(a, b) for a, b in zip((absolute, relative), differences(answer, expected)))
                 total += max(answer.numel(), 1)
                 wrong += off
                 if not fine and not reason:
@@ -1238,10 +1291,11 @@ class Reference:
         elif reason and wrong < total:
             reason += f"; {100 * wrong / total:.3g} % of the elements are wrong"
         return {"ok": not reason, "reason": reason, "right_share": 1 - wrong / total, "error": finite[0],
-                "strict_error": finite[1]}  # fmt: skip
+                "strict_error": finite[1], "absolute_error": absolute, "relative_error": relative}  # fmt: skip
 
     def forbidden(self, shape, answer, expected):
         """Where a workload's tolerance allows no infinity and no NaN, not even the reference's."""
+        answer, expected = decoded(answer), decoded(expected)
         if shape.tolerance is None or not answer.is_floating_point():
             return torch.zeros((), dtype=torch.bool)
         given, right = answer.double(), expected.to(answer.dtype).double()
@@ -1258,6 +1312,7 @@ class Reference:
         stricter bounds, and where the first one is."""
         if answer.numel() == 0:
             return True, 0, 0.0, 0.0, ""
+        answer, expected = decoded(answer), decoded(expected)
         if not answer.is_floating_point():
             off = answer != expected.to(answer.dtype)
             error = strict = 1e30 if bool(off.any()) else 0.0
@@ -1304,6 +1359,16 @@ class Reference:
     def worst(ratio):
         value = float(ratio.max())
         return value if not math.isnan(value) else math.inf
+
+
+def differences(answer, expected):
+    """The largest absolute and relative difference of the elements that are finite on both sides, as FlashInfer-Bench has them."""
+    given, right = decoded(answer).double(), decoded(expected).double()
+    apart = (given - right).abs()
+    apart = torch.where(apart.isfinite(), apart, torch.zeros_like(apart))
+    if apart.numel() == 0:
+        return 0.0, 0.0
+    return float(apart.max()), float((apart / (right.abs() + 1e-8)).nan_to_num(0, 0, 0).max())
 
 
 def serve_reference(channel):

@@ -13,6 +13,7 @@
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/reply_code.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/command_task.hpp"
 #include "kernelsearch/problem/counted_roofline.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "lines.hpp"
@@ -365,6 +366,26 @@ std::string build_text(const Problem& problem) {
   return text;
 }
 
+/// Of a task whose own commands judge it.
+std::string commands_text(const Problem& problem) {
+  const CommandTask task = command_task_of(problem);
+  std::string text =
+      "\nThe kernel is the whole text of " + clean_text(task.source) +
+      ", which the commands below use, in a copy of the task's folder. What they import of it must "
+      "stay there, with the same names and parameters.\n";
+  if (!task.functions.empty()) {
+    text += "What is to be faster:";
+    for (const std::string& function : task.functions) text += " `" + clean_text(function) + "`";
+    text += "\n";
+  }
+  for (const auto& [what, commands] :
+       {std::pair("built", &task.build), std::pair("checked", &task.check), std::pair("timed", &task.time)}) {
+    text += std::string("It is ") + what + " by:\n";
+    for (const std::string& command : *commands) text += "    " + clean_text(command) + "\n";
+  }
+  return text + "The time is what the last command reports, as the geometric mean of its cases.\n";
+}
+
 }  // namespace
 
 std::string_view kernel_language(const Problem& problem) {
@@ -399,6 +420,7 @@ std::string problem_text(const Problem& problem, const ProblemFacts& facts) {
   if (problem.backend == Backend::host) text += fmt::format(" Threads that it may use: {}.", problem.threads);
   text += "\n";
   if (has_module_reference(problem)) return text + module_text(problem);
+  if (has_command_reference(problem)) return text + commands_text(problem);
   for (const std::string& function : entry_functions(problem))
     for (const KernelRegion region : kernel_regions)
       if (const auto signature = function_signature(text_of(problem.kernel.regions, region), function))

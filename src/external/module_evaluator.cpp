@@ -25,9 +25,11 @@
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/judge/measuring_lock.hpp"
 #include "kernelsearch/judge/translation_unit.hpp"
+#include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "module_bench.hpp"
 #include "slope.hpp"
+#include "sol_score.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -84,13 +86,27 @@ Candidate module_as_candidate(const Problem& problem, bool compiled) {
   return {std::make_shared<const Kernel>(std::move(kernel)), {}};
 }
 
+Candidate text_as_candidate(const std::string& text) {
+  Kernel kernel;
+  kernel.regions.device = text;
+  return {std::make_shared<const Kernel>(std::move(kernel)), {}};
+}
+
 /// Whether a text names anything that could be a kernel of its own.
 bool calls_library_only(const std::string& text) {
-  constexpr std::string_view makers[] = {"triton", "load_inline",    "cpp_extension", "ctypes",
-                                         "numba",  "cupy",           "cutlass",       "tilelang",
-                                         "pycuda", "_compile_kernel"};
+  constexpr std::string_view makers[] = {
+      "triton", "load_inline",     "cpp_extension",      "ctypes", "numba", "cupy", "cutlass", "tilelang",
+      "pycuda", "_compile_kernel", "kernelsearch_native"};
   return std::none_of(std::begin(makers), std::end(makers),
                       [&](std::string_view maker) { return text.find(maker) != std::string::npos; });
+}
+
+/// A ratio with its interval, for people: `1.3x (1.2 to 1.4) over WHAT`.
+std::string over_text(const Speedup& speedup, const std::string& what) {
+  char text[100];
+  std::snprintf(text, sizeof text, "%.3gx (%.3g to %.3g) over ", speedup.ratio, speedup.interval.low,
+                speedup.interval.high);
+  return text + what;
 }
 
 /// One candidate in a process of its own, on one side of the bench.
@@ -199,6 +215,13 @@ class ModuleWorker : public detail::PlainSampleTimer {
     features.set("verified_calls", static_cast<double>(verified_));
     features.set("torch.error", error_);
     features.set("torch.strict_error", strict_error_);
+    // Of each shape by its name, as traces state them; one of several processes may have seen the largest.
+    for (std::size_t s = 0; s < shapes_.size(); ++s)
+      for (const auto& [name, error] : {std::pair("torch.absolute_error.", shapes_[s].absolute_error),
+                                        std::pair("torch.relative_error.", shapes_[s].relative_error)}) {
+        const std::string feature = name + bench_.problem.shapes[s].name;
+        if (error >= 0) features.set(feature, std::max(error, features.find(feature).value_or(0)));
+      }
   }
 
   /// How it was judged, for people.
@@ -231,6 +254,7 @@ class ModuleWorker : public detail::PlainSampleTimer {
     std::vector<TensorSpec> layout;
     double estimate = std::numeric_limits<double>::infinity();
     double wall = 0, begin = 0, verifying = 0;
+    double absolute_error = -1, relative_error = -1;  ///< negative: not told
     std::vector<double> single_over_slope;
   };
 
@@ -249,6 +273,9 @@ class ModuleWorker : public detail::PlainSampleTimer {
     const ModuleCheck check = bench_.reference.check(side_, shape, slot, layout, places, written);
     error_ = std::max(error_, check.error);
     strict_error_ = std::max(strict_error_, check.strict_error);
+    Seen& seen = shapes_[shape];
+    seen.absolute_error = std::max(seen.absolute_error, check.absolute_error);
+    seen.relative_error = std::max(seen.relative_error, check.relative_error);
     if (check.ok) return std::nullopt;
     return detail::Fault{Verdict::wrong_result,
                          check.reason + (in_request ? "; in a timed call that followed others" : "") +
@@ -302,9 +329,10 @@ class ModuleWorker : public detail::PlainSampleTimer {
 }  // namespace
 
 struct ModuleEvaluator::Impl {
-  Impl(Problem given, HostOptions chosen)
+  Impl(Problem given, HostOptions chosen, ModulePeaks known)
       : problem(checked_module(std::move(given))),
         options(module_options(std::move(chosen))),
+        peaks(std::move(known)),
         machine(host_machine()),
         compiler(options, machine.id(), machine.cores),
         bench(std::make_unique<ModuleBench>(problem, options)),
@@ -361,8 +389,29 @@ struct ModuleEvaluator::Impl {
     return taken.speedup(within);
   }
 
+  /// S of a right candidate over what it was timed in pairs with; nothing where a bound is unknown.
+  void score(const Measurement& over_baseline, const char* baseline, Evaluation& evaluation) {
+    if (!bounds) {
+      bounds.emplace();
+      const DevicePeaks known = peaks ? peaks(described.device_memory) : DevicePeaks();
+      for (std::size_t s = 0; s < problem.shapes.size(); ++s)
+        if (const auto seconds =
+                external::speed_of_light(described.shapes[s].work, known, described.device_memory))
+          bounds->push_back({problem.shapes[s].name, *seconds});
+    }
+    const auto mean = external::mean_sol_score(over_baseline, *bounds);
+    if (!mean) return;
+    evaluation.features.set("sol.score", *mean);
+    for (const auto& [shape, seconds] : *bounds) evaluation.features.set("sol.seconds." + shape, seconds);
+    char text[60];
+    std::snprintf(text, sizeof text, "; score S %.3g over ", *mean);
+    evaluation.provenance += text + std::string(baseline) + ", by a roofline bound";
+  }
+
   Problem problem;
   HostOptions options;
+  ModulePeaks peaks;
+  std::optional<std::vector<external::ShapeBoundSeconds>> bounds;  ///< once they were asked for
   HostMachine machine;
   detail::CompileCache compiler;
   std::unique_ptr<ModuleBench> bench;
@@ -372,8 +421,8 @@ struct ModuleEvaluator::Impl {
   std::mutex measuring;
 };
 
-ModuleEvaluator::ModuleEvaluator(Problem problem, HostOptions options)
-    : impl_(std::make_unique<Impl>(std::move(problem), std::move(options))) {
+ModuleEvaluator::ModuleEvaluator(Problem problem, HostOptions options, ModulePeaks peaks)
+    : impl_(std::make_unique<Impl>(std::move(problem), std::move(options), std::move(peaks))) {
   Impl& self = *impl_;
   const ExternalProgram& program = *self.problem.external;
   const std::string tools = self.compiler.identity(BuildCommand{
@@ -464,14 +513,24 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
       if (failed.theirs) self.not_compiled = failed.theirs->reason;
       if (compiled.pairs > 0) {
         evaluation.features.set("torch.over_compile", compiled.ratio);
-        char text[100];
-        std::snprintf(text, sizeof text, "; %.3gx (%.3g to %.3g) over torch.compile of the module",
-                      compiled.ratio, compiled.interval.low, compiled.interval.high);
-        beside += text;
+        beside += "; " + over_text(compiled, "torch.compile of the module");
       }
     }
     if (!failed.ours && !self.not_compiled.empty())
       beside += "; not compared with torch.compile: " + self.not_compiled;
+    Measurement of_baseline = measurement;
+    if (const std::string* baseline = baseline_of(self.problem); baseline != nullptr && !failed.ours) {
+      failed.theirs.reset();
+      const Speedup over =
+          self.pair(candidate, &judged, text_as_candidate(*baseline), pairs, &of_baseline, failed);
+      if (over.pairs > 0) {
+        evaluation.features.set("torch.over_baseline", over.ratio);
+        evaluation.features.set("torch.over_baseline_low", over.interval.low);
+        evaluation.features.set("torch.over_baseline_high", over.interval.high);
+        beside += "; " + over_text(over, "the baseline");
+      }
+      if (failed.theirs) beside += "; not compared with the baseline, which fails: " + failed.theirs->reason;
+    }
     // What lies between processes is most of what two equal modules differ by: a finalist meets the module in
     // several pairs of them.
     if (context.finalist) pairs.rounds = std::max(self.options.pairs.rounds, self.options.finalist_rounds);
@@ -485,6 +544,9 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
     }
     fault = std::move(failed.ours);
     evaluation.provenance += clean_text(beside);
+    const bool other = evaluation.features.find("torch.over_baseline").has_value();
+    if (!fault && (other || measurement.speedup))
+      self.score(other ? of_baseline : measurement, other ? "the baseline" : "the module", evaluation);
   }
   if (judged) retire(*judged);
   judged.reset();

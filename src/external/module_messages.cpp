@@ -125,6 +125,17 @@ Result<ModuleShape> shape_of(const ModuleJson& json) {
     return unreadable("describes a tensor of a type that is not known", json);
   shape.inputs = *std::move(inputs);
   shape.outputs = *std::move(outputs);
+  if (const auto work = json.find("work"); work != json.end() && work->is_object()) {
+    for (const auto& [key, into] :
+         {std::pair("bytes", &shape.work.bytes), std::pair("operations", &shape.work.operations)}) {
+      const auto found = work->find(key);
+      if (found == work->end() || !found->is_number() || !(found->get<double>() >= 0) ||
+          !std::isfinite(found->get<double>()))
+        return unreadable(std::string("describes work without a number for \"") + key + '"', json);
+      *into = found->get<double>();
+    }
+    shape.work.type = module_text(*work, "type").value_or("");
+  }
   return shape;
 }
 
@@ -212,6 +223,12 @@ Result<ModuleCheck> try_check(const ModuleJson& reply) {
     if (!found->is_number() || !std::isfinite(found->get<double>()))
       return unreadable(std::string("checks without a number for \"") + key + '"', reply);
     *into = found->get<double>();
+  }
+  for (const auto& [key, into] : {std::pair("absolute_error", &check.absolute_error),
+                                  std::pair("relative_error", &check.relative_error)}) {
+    const auto found = reply.find(key);
+    if (found != reply.end() && found->is_number() && std::isfinite(found->get<double>()))
+      *into = found->get<double>();
   }
   return check;
 }

@@ -68,8 +68,16 @@ struct TensorSpec {
   ModuleJson json;        ///< as it was told
 };
 
+/// What one call cannot do without, as the reference counts it.
+struct ModuleWork {
+  double bytes = 0;  ///< of inputs, weights and outputs; what is changed counts twice. 0: it does not say
+  double operations = 0;  ///< of products, convolutions and attention; 0: it counts nothing
+  std::string type;       ///< of these operations
+};
+
 /// What a call takes and gives for one shape of the problem.
 struct ModuleShape {
+  ModuleWork work;
   ModuleJson arguments, result;  ///< structures of the call's arguments and outputs
   std::vector<TensorSpec> inputs, outputs;
 };
@@ -92,6 +100,8 @@ struct ModuleCheck {
   std::string reason;
   double right_share = 0;
   double error = 0, strict_error = 0;  ///< the largest over what is tolerated, and by the stricter bounds
+  /// The largest differences from what is right; negative: it does not say.
+  double absolute_error = -1, relative_error = -1;
 };
 
 /// What a candidate says after calls.

@@ -32,6 +32,7 @@ using TaskJson = nlohmann::ordered_json;
 constexpr std::size_t largest_text = std::size_t{4} << 20;        // of a definition or a solution
 constexpr std::size_t largest_workloads = std::size_t{64} << 20;  // of a file of workloads
 constexpr std::size_t largest_tensors = std::size_t{6} << 20;     // of all files with inputs
+constexpr const char* baseline_file = "kernelsearch_baseline.py";
 constexpr std::size_t most_workloads = 64;
 constexpr std::size_t most_definitions = 10000;
 
@@ -183,6 +184,9 @@ class DefinitionReader {
     if (shapes_.empty())
       detail::raise<ConfigError>("no workload of this definition is there", file.string() + ": " + name_,
                                  "write one line for each workload");
+    if (std::none_of(shapes_.begin(), shapes_.end(), [](const Shape& one) { return one.weight > 0; }))
+      detail::raise<ConfigError>("no workload counts", file.string() + ": all weights are 0",
+                                 "give one of them a \"weight\" above 0");
   }
 
   Problem problem(const fs::path& python) && {
@@ -345,7 +349,26 @@ class DefinitionReader {
       made["inputs"][tensor.name] = input_of(*input, tensor);
     }
     made["tolerance"] = tolerance_of(workload.find("tolerance"));
-    add_workload(std::move(made), values);
+    add_workload(std::move(made), values, weight_of(line, workload));
+  }
+
+  /// How much a workload counts: its own number, or how often it is called.
+  static double weight_of(const JsonCursor& line, const JsonCursor& workload) {
+    constexpr const char* todo = "give a number of 0 or more, as \"weight\" or as \"calls\"";
+    std::optional<JsonCursor> found;
+    for (const JsonCursor* place : {&line, &workload}) {
+      for (const char* key : {"weight", "calls"})
+        if (auto one = place->find(key)) {
+          if (found)
+            one->refuse("is a second weight of the workload", "keep one of \"weight\" and \"calls\"");
+          found = std::move(one);
+        }
+      if (&line == &workload) break;
+    }
+    if (!found) return 1.0;
+    const double weight = found->number(todo);
+    if (!(weight >= 0 && weight <= 1e15)) found->refuse("is not a weight", todo);
+    return weight;
   }
 
   TaskJson input_of(const JsonCursor& input, const Tensor& tensor) {
@@ -404,20 +427,16 @@ class DefinitionReader {
       place.refuse("brings the files with inputs over 6 MiB", std::to_string(size) + " bytes",
                    "let a function make large inputs: \"custom_inputs_entrypoint\"");
     const std::string bytes = whole_file(found, largest_tensors, "the file with inputs");
-    constexpr char digits[] = "0123456789abcdef";
-    std::string text;
-    text.reserve(2 * bytes.size());
-    for (const char one : bytes) {
-      text += digits[static_cast<unsigned char>(one) >> 4];
-      text += digits[static_cast<unsigned char>(one) & 15];
-    }
+    std::string text = detail::hex_digits(bytes);
     paths_.push_back(name);
     tensors_.push_back({"inputs_" + std::to_string(tensors_.size()) + ".safetensors.hex", std::move(text)});
     return tensors_.back().path;
   }
 
-  void add_workload(TaskJson made, const std::vector<std::pair<std::string, std::int64_t>>& values) {
+  void add_workload(TaskJson made, const std::vector<std::pair<std::string, std::int64_t>>& values,
+                    double weight = 1.0) {
     Shape shape;
+    shape.weight = weight;
     for (const auto& [name, value] : values) {
       shape.name += (shape.name.empty() ? "" : ",") + name + "=" + std::to_string(value);
       shape.variables.emplace_back(name, value);
@@ -483,43 +502,102 @@ fs::path definition_of(const JsonCursor& solution, const fs::path& file) {
   place.refuse("is a definition that is not there", "put its definition.json next to the solution");
 }
 
+/// Options of compilers, which go along as words.
+TaskJson options_of(const JsonCursor& spec) {
+  constexpr const char* todo = "list options, e.g. [\"-O3\"]";
+  TaskJson options = TaskJson::object();
+  if (const auto given = spec.find("compile_options"))
+    for (const char* key : {"cflags", "cuda_cflags", "ld_flags"})
+      if (const auto words = given->find(key))
+        for (const JsonCursor& word : words->items(todo)) options[key].push_back(word.string(todo));
+  return options;
+}
+
+bool is_in(std::string_view text, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+/// What builds and calls a solution that is not one file of Python: native.py, which goes along.
+std::string built_answer(const JsonCursor& spec, const std::string& language, const std::string& point,
+                         const std::vector<std::pair<std::string, std::string>>& sources, bool passing,
+                         bool torch_by_default) {
+  std::string binding = torch_by_default ? "torch" : "tvm-ffi";
+  if (const auto given = spec.find("binding"))
+    binding = given->choice("binding", {"tvm-ffi", "torch"}) == 0 ? "tvm-ffi" : "torch";
+  if (language != "python" && binding == "tvm-ffi" && !passing)
+    spec.refuse("is of a library for tvm-ffi that does not take its outputs", "destination_passing_style",
+                "let it write to outputs that are passed behind its inputs");
+  TaskJson files = TaskJson::object();
+  for (const auto& [path, content] : sources) files[path] = content;
+  std::string text = "import kernelsearch_native\n\nSOURCES = " + detail::python_literal(files, 0) +
+                     "\n\nrun = kernelsearch_native.function(\n    SOURCES, " +
+                     detail::python_literal(point, 0) + ", " + detail::python_literal(language, 0) + ", ";
+  if (language != "python") text += "binding=" + detail::python_literal(binding, 0) + ", ";
+  text += std::string("destination_passing_style=") + (passing ? "True" : "False");
+  const TaskJson options = options_of(spec);
+  if (!options.empty()) text += ",\n    options=" + detail::python_literal(options, 4);
+  return text + ")\n";
+}
+
 /// The text of an answer that a solution is: one file of Python, whose entry is called `run`.
 std::string answer_of(const JsonCursor& solution) {
   constexpr const char* todo = "write {\"language\": \"python\", \"entry_point\": \"main.py::run\", ...}";
+  constexpr const char* sources_todo = "list {\"path\": \"main.py\", \"content\": \"...\"}";
   const JsonCursor spec = solution.at("spec", todo);
   std::vector<std::string> languages;
   if (const auto one = spec.find("language")) languages.push_back(one->string(todo));
-  if (const auto several = spec.find("languages"))
+  const auto several = spec.find("languages");
+  if (several)
     for (const JsonCursor& one : several->items(todo)) languages.push_back(one.string(todo));
-  for (const std::string& language : languages)
-    if (language == "cpp" || language == "cuda" || language == "cuda_cpp" || language == "c++" ||
-        language == "cutlass" || language == "cudnn" || language == "cublas")
-      spec.refuse("is of a solution that is built by its own tool", language,
-                  "name a solution in Python or Triton, or the definition to start from its reference");
+  const bool native = std::any_of(languages.begin(), languages.end(), [](const std::string& one) {
+    return is_in(one, {"cpp", "cuda", "cuda_cpp", "c++", "cutlass", "cudnn", "cudnn_frontend", "cublas"});
+  });
   const JsonCursor entry = spec.at("entry_point", todo);
   const std::string& point = entry.string(todo);
   const std::size_t colons = point.find("::");
   if (colons == std::string::npos) entry.refuse("names no function of a file", todo);
   const std::string file = point.substr(0, colons), function = point.substr(colons + 2);
   detail::check_name(entry, function, "a function");
-  const JsonCursor all = solution.at("sources", "list {\"path\": \"main.py\", \"content\": \"...\"}");
-  const std::vector<JsonCursor> sources = all.items("list {\"path\": \"main.py\", \"content\": \"...\"}");
-  if (sources.size() != 1)
-    all.refuse("are several files, and an answer is one", std::to_string(sources.size()) + " files",
-               "put them into one file of Python");
-  const std::string& path = sources.front().at("path", todo).string(todo);
-  if (path != file) entry.refuse("is in a file that the solution does not have", "name " + path);
-  if (!path.ends_with(".py"))
-    entry.refuse("is in a file that is not Python", "name a solution in Python or Triton");
-  std::string text = sources.front().at("content", todo).string(todo);
-  if (!text.ends_with('\n')) text += '\n';
-  if (function != "run") text += "\n\nrun = " + function + "\n";
+  std::vector<std::pair<std::string, std::string>> sources;
+  const JsonCursor all = solution.at("sources", sources_todo);
+  for (const JsonCursor& one : all.items(sources_todo)) {
+    const JsonCursor path = one.at("path", todo);
+    const fs::path name = path.string(todo);
+    if (name.empty() || name.is_absolute() || *name.lexically_normal().begin() == "..")
+      path.refuse("leads out of the solution's folder", "write a path relative to it");
+    sources.emplace_back(name.generic_string(), one.at("content", todo).string(todo));
+  }
+  const auto main =
+      std::find_if(sources.begin(), sources.end(), [&](const auto& one) { return one.first == file; });
+  if (main == sources.end())
+    entry.refuse("is in a file that the solution does not have",
+                 sources.empty() ? "list its sources" : "name " + sources.front().first);
   bool passing = true;
   if (const auto given = spec.find("destination_passing_style")) {
     if (given->kind() != JsonNode::Kind::boolean) given->refuse("is not a bool", "write true or false");
     passing = given->node().boolean;
   }
+  if (native) {
+    const bool cuda = std::any_of(sources.begin(), sources.end(),
+                                  [](const auto& one) { return one.first.ends_with(".cu"); });
+    return built_answer(spec, cuda ? "cuda" : "cpp", point, sources, passing, several.has_value());
+  }
+  if (!file.ends_with(".py"))
+    entry.refuse("is in a file that is not Python", "name a solution in Python or Triton, or its language");
+  if (sources.size() > 1) return built_answer(spec, "python", point, sources, passing, false);
+  std::string text = main->second;
+  if (!text.ends_with('\n')) text += '\n';
+  if (function != "run") text += "\n\nrun = " + function + "\n";
   return text + "run.destination_passing_style = " + (passing ? "True" : "False") + "\n";
+}
+
+/// Has what an answer imports of us go along.
+void add_imports(Problem& problem, const std::string& answer) {
+  constexpr const char* file = "kernelsearch_native.py";
+  std::vector<SourceFile>& files = problem.external->files;
+  if (answer.starts_with("import kernelsearch_native\n") &&
+      std::none_of(files.begin(), files.end(), [&](const SourceFile& one) { return one.path == file; }))
+    files.push_back({file, std::string(detail::native_program())});
 }
 
 }  // namespace
@@ -563,8 +641,48 @@ Problem read_definition_problem(const fs::path& file, const fs::path& python) {
   reader.read();
   reader.read_workloads(workloads_of(definition, root));
   Problem problem = std::move(reader).problem(python.empty() ? find_torch_python() : python);
-  if (answer) problem.kernel.regions.device = *answer;
+  if (answer) {
+    problem.kernel.regions.device = *answer;
+    add_imports(problem, *answer);
+  }
   return problem;
+}
+
+void add_baseline(Problem& problem, const fs::path& file) {
+  const std::string where = file.string();
+  if (!has_module_reference(problem))
+    detail::raise<ConfigError>("only tasks in Python have a baseline to name", problem.name,
+                               "leave out --baseline; other kernels are compared with their reference");
+  if (baseline_of(problem) != nullptr)
+    detail::raise<ConfigError>("the problem has a baseline already", where, "name one");
+  const std::string text = whole_file(file, largest_text, "the baseline");
+  if (file.extension() == ".py") {
+    const std::string& name = problem.function;
+    if (!detail::defines(text, "def", name) && !detail::defines(text, "class", name) &&
+        ("\n" + text).find("\n" + name + " = ") == std::string::npos)
+      detail::raise<ConfigError>("a baseline that defines no `" + name + "`", where,
+                                 "name an answer to this task: docs/tasks.md");
+    problem.external->files.push_back({baseline_file, text});
+    return;
+  }
+  const JsonNode node = detail::parse_json(text, where);
+  const JsonCursor solution(node, where);
+  if (!is_solution(node))
+    detail::raise<ConfigError>("a baseline that is not a solution", where,
+                               "name a solution of the definition (JSON), or a file of Python");
+  const JsonCursor of = solution.at("definition", "name the definition");
+  if (file_word(of.string("name the definition")) != problem.name)
+    of.refuse("is not the definition that is tuned", "name a solution of " + problem.name);
+  const std::string answer = answer_of(solution);
+  add_imports(problem, answer);
+  problem.external->files.push_back({baseline_file, answer});
+}
+
+const std::string* baseline_of(const Problem& problem) noexcept {
+  if (problem.external)
+    for (const SourceFile& file : problem.external->files)
+      if (file.path == baseline_file) return &file.text;
+  return nullptr;
 }
 
 }  // namespace kernelsearch

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/command_task.hpp"
 #include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/python_tasks.hpp"
 #include "modules_program.hpp"
@@ -207,6 +208,52 @@ std::string detail::python_literal(const nlohmann::ordered_json& json, int inden
   return text + (flat ? "" : "\n" + outer) + (json.is_array() ? "]" : "}");
 }
 
+std::string detail::hex_digits(std::string_view bytes) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const char one : bytes) {
+    text += digits[static_cast<unsigned char>(one) >> 4];
+    text += digits[static_cast<unsigned char>(one) & 15];
+  }
+  return text;
+}
+
+nlohmann::ordered_json detail::task_literal(std::string_view reference) {
+  constexpr std::string_view begin = "\nTASK = ";
+  const std::size_t found = reference.rfind("\nTASK = {");
+  if (found == std::string_view::npos) return nullptr;
+  const std::string_view text = reference.substr(found + begin.size());
+  std::string json;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::string_view rest = text.substr(at);
+    if (quoted && text[at] == '\\' && rest.size() > 1) {
+      json += text.substr(at++, 2);
+      continue;
+    }
+    if (text[at] == '"') quoted = !quoted;
+    std::size_t skipped = 0;
+    if (!quoted)
+      for (const auto& [theirs, ours] : {std::pair("None", "null"), std::pair("True", "true"),
+                                         std::pair("False", "false"), std::pair(",\n", "")})
+        if (rest.starts_with(theirs)) {
+          // A comma at the end of a line is one too many in JSON where a bracket follows.
+          const std::size_t next = rest.find_first_not_of(" \n", 1);
+          const bool last = next != std::string_view::npos && (rest[next] == '}' || rest[next] == ']');
+          json += *theirs == ',' ? (last ? "" : ",") : ours;
+          skipped = *theirs == ',' ? 1 : std::string_view(theirs).size();
+          break;
+        }
+    if (skipped > 0)
+      at += skipped - 1;
+    else
+      json += text[at];
+  }
+  nlohmann::ordered_json task = nlohmann::ordered_json::parse(json, nullptr, false);
+  return task.is_discarded() ? nlohmann::ordered_json(nullptr) : task;
+}
+
 std::string detail::defined_name(std::string_view line, std::string_view keyword) {
   if (!line.starts_with(keyword)) return {};
   const std::size_t begin = line.find_first_not_of(" \t", keyword.size());
@@ -270,6 +317,7 @@ Problem read_module_problem(const fs::path& file) {
   const std::string extension = file.extension().string();
   if (!fs::is_regular_file(file, error))
     detail::raise<ConfigError>("no such file", file.string(), write_a_module);
+  if (extension == ".cu" && is_cub_benchmark(detail::whole_text_of(file))) return read_cub_benchmark(file);
   if (extension != ".py")
     detail::raise<ConfigError>("a file of device code, and nothing says what is right for it", file.string(),
                                "make a problem of it: `kernelsearch new NAME` writes a problem.json to edit "

@@ -7,6 +7,7 @@
 
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/core/whole_file.hpp"
+#include "kernelsearch/problem/command_task.hpp"
 #include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/python_tasks.hpp"
@@ -281,6 +282,17 @@ Reference read_reference(const JsonCursor& place, const std::filesystem::path& f
                          std::string& name) {
   constexpr const char* todo = "write {\"source\": \"reference.cpp\", \"function\": \"name\"}";
   if (place.find("python")) return read_python_reference(place, folder, scope, name);
+  if (const auto commands = place.find("commands")) {
+    place.only({"commands"});
+    if (scope.backend != Backend::external)
+      commands->refuse("are for problems whose program runs them", std::string(to_string(scope.backend)),
+                       "write \"backend\": \"external\": docs/tasks.md");
+    Reference reference;
+    reference.compiler = "commands";
+    reference.source = read_source(*commands, folder, &name);
+    reference.flags.clear();
+    return reference;
+  }
   place.only({"source", "function", "compiler", "flags", "launch", "sources", "libraries"});
   Reference reference;
   if (!scope.on_host()) reference.flags.clear();
@@ -294,7 +306,7 @@ Reference read_reference(const JsonCursor& place, const std::filesystem::path& f
   if (const auto compiler = place.find("compiler")) {
     if (!scope.on_host()) compiler->refuse("compiles a device's reference", "remove it");
     reference.compiler = compiler->string("name a compiler, e.g. \"g++\"");
-    if (reference.compiler.empty() || reference.compiler == "python" ||
+    if (reference.compiler.empty() || reference.compiler == "python" || reference.compiler == "commands" ||
         reference.compiler.find_first_of(" \t\r\n") != std::string::npos)
       compiler->refuse("is no compiler", "name one program, e.g. \"g++\", and put its options into flags");
   }
@@ -439,7 +451,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   }
   const auto told = document.find("reference");
   const JsonCursor arguments = document.at("arguments", "list the parameters of the function in their order");
-  if (!told || !told->find("python"))
+  if (!told || !(told->find("python") || told->find("commands")))
     problem.arguments =
         read_arguments(arguments, scope, folder, problem.shapes, problem.generator.has_value());
   else if (!arguments.items("write [], as the module's generator has them").empty())
@@ -540,6 +552,11 @@ Problem read_problem(const std::filesystem::path& folder_or_file) {
   const fs::path path = is_folder ? folder_or_file / "problem.json" : folder_or_file;
   if (is_folder && !fs::is_regular_file(path, error) && is_gpu_mode_folder(folder_or_file))
     return read_gpu_mode_problem(folder_or_file);
+  if (is_folder && !fs::is_regular_file(path, error) && is_command_task_folder(folder_or_file))
+    return read_command_task(folder_or_file);
+  if (!is_folder && folder_or_file.filename() == "config.yaml" &&
+      is_command_task_folder(folder_or_file.parent_path()))
+    return read_command_task(folder_or_file.parent_path());
   if (!is_folder || !fs::is_regular_file(path, error))
     if (const fs::path definition = find_definition(folder_or_file); !definition.empty())
       return read_definition_problem(definition);

@@ -7,6 +7,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/result.hpp"
+#include "kernelsearch/problem/command_task.hpp"
 #include "shader/ready_module.hpp"
 #include "write_files.hpp"
 
@@ -298,6 +299,8 @@ OrderedJson document(const Problem& problem, Sources& sources) {
     json["reference"] = {{"python", sources.place("model.py", problem.reference.source)},
                          {"function", problem.reference.function}};
     if (!problem.reference.flags.empty()) json["reference"]["flags"] = problem.reference.flags;
+  } else if (has_command_reference(problem)) {
+    json["reference"] = {{"commands", sources.place("kernelsearch_task.json", problem.reference.source)}};
   } else if (!problem.reference.source.empty()) {
     const bool own = shader && !problem.names.reference.empty();
     const std::string file =

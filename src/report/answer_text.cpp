@@ -4,31 +4,24 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
+#include "kernelsearch/version.hpp"
+#include "problem/modules_program.hpp"
 
 namespace kernelsearch {
 namespace {
 
-/// What the reader wrote behind the reference: docs/tasks.md; empty where it is a module.
-std::string task_of(const Problem& problem) {
-  const std::size_t at = problem.reference.source.rfind("\nTASK = {");
-  return at == std::string::npos ? std::string() : problem.reference.source.substr(at + 1);
-}
+using TaskJson = nlohmann::ordered_json;
 
-/// The text, a literal of Python that is one of JSON too, behind a key of the task; the first of that key.
-std::string told(const std::string& task, const std::string& key) {
-  const std::string begin = "\"" + key + "\": \"";
-  const std::size_t at = task.find(begin);
-  if (at == std::string::npos) return {};
-  std::size_t end = at + begin.size();
-  while (end < task.size() && task[end] != '"') end += task[end] == '\\' ? 2 : 1;
-  const auto text =
-      nlohmann::json::parse(task.substr(at + begin.size() - 1, end + 2 - at - begin.size()), nullptr, false);
-  return text.is_string() ? text.get<std::string>() : std::string();
+/// A text of what the reader wrote behind the reference: docs/tasks.md; empty where nothing is there.
+std::string told(const TaskJson& task, const char* key) {
+  return task.is_object() && task.contains(key) && task[key].is_string() ? task[key].get<std::string>()
+                                                                         : std::string();
 }
 
 /// The parameters of `def NAME(...)`, of the last one in a text; 0 where it is not there.
@@ -53,7 +46,11 @@ std::size_t parameters_of(const std::string& text, const std::string& name) {
   return count;
 }
 
-std::string solution_text(const Problem& problem, const std::string& answer, const std::string& task,
+std::string solution_name(const std::string& definition, const std::string& answer) {
+  return definition + "_kernelsearch_" + sha256(answer).substr(0, 8);
+}
+
+std::string solution_text(const Problem& problem, const std::string& answer, const TaskJson& task,
                           const std::string& device) {
   constexpr const char* mark = "run.destination_passing_style = ";
   const std::size_t marked = answer.rfind(mark);
@@ -64,7 +61,7 @@ std::string solution_text(const Problem& problem, const std::string& answer, con
   nlohmann::ordered_json dependencies = {"torch"};
   if (triton) dependencies.push_back("triton");
   const std::string definition = told(task, "name");
-  const nlohmann::ordered_json json{{"name", definition + "_kernelsearch_" + sha256(answer).substr(0, 8)},
+  const nlohmann::ordered_json json{{"name", solution_name(definition, answer)},
                                     {"definition", definition},
                                     {"author", "kernelsearch"},
                                     {"description", "The best answer of a run of kernelsearch."},
@@ -78,8 +75,56 @@ std::string solution_text(const Problem& problem, const std::string& answer, con
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+/// The workload of a shape in the data set's own words; what it did not name is named by the shape.
+TaskJson workload_json(const TaskJson& known, const std::string& shape) {
+  TaskJson inputs = known.value("inputs", TaskJson::object());
+  for (TaskJson& given : inputs) given.erase("file");
+  return {{"uuid", known.value("uuid", shape)},
+          {"axes", known.value("axes", TaskJson::object())},
+          {"inputs", std::move(inputs)}};
+}
+
+/// Lines of JSON, one for each workload that was timed in pairs with the reference.
+std::string trace_text(const Problem& problem, const std::string& answer, const TaskJson& task,
+                       const AnswerMeasured& measured) {
+  const std::string definition = told(task, "name");
+  const TaskJson workloads = task.value("workloads", TaskJson::object());
+  const Evaluation& evaluation = *measured.evaluation;
+  std::string text;
+  for (const ShapeMeasurement& shape : evaluation.measurement.shapes) {
+    const auto known = workloads.find(shape.shape);
+    const auto absolute = evaluation.features.find("torch.absolute_error." + shape.shape);
+    const auto relative = evaluation.features.find("torch.relative_error." + shape.shape);
+    if (known == workloads.end() || !shape.speedup || !absolute || !relative) continue;
+    const double latency = shape.median * 1e3;
+    const TaskJson line{
+        {"definition", definition},
+        {"workload", workload_json(*known, shape.shape)},
+        {"solution", solution_name(definition, answer)},
+        {"evaluation",
+         {{"status", "PASSED"},
+          {"environment",
+           {{"hardware", measured.device.empty() ? "LOCAL" : clean_text(measured.device)},
+            {"libs",
+             {{"kernelsearch", KERNELSEARCH_VERSION}, {"toolchain", clean_text(measured.toolchain)}}}}},
+          {"timestamp", measured.at},
+          {"log", clean_text(evaluation.provenance)},
+          {"correctness", {{"max_relative_error", *relative}, {"max_absolute_error", *absolute}}},
+          {"performance",
+           {{"latency_ms", latency},
+            {"reference_latency_ms", latency * shape.speedup->ratio},
+            {"speedup_factor", shape.speedup->ratio}}}}}};
+    text += line.dump(-1, ' ', false, TaskJson::error_handler_t::replace) + "\n";
+  }
+  if (text.empty())
+    detail::raise<ConfigError>(
+        "no workload of the winner was timed in pairs with the reference", problem.name,
+        "tune again: a trace states the reference's time, which only trials that were the best so far have");
+  return text;
+}
+
 /// The answer above the line of `#`, and below it the test of the task.
-std::string triton_bench_text(const Problem& problem, const std::string& answer, const std::string& task) {
+std::string triton_bench_text(const Problem& problem, const std::string& answer, const TaskJson& task) {
   const std::string marks = std::string(146, '#') + "\n", end = "\n\n\n# Whose calls";
   const std::string& source = problem.reference.source;
   const std::size_t begin = source.find("\n" + marks), stop = source.rfind(end);
@@ -93,10 +138,12 @@ std::string triton_bench_text(const Problem& problem, const std::string& answer,
 }  // namespace
 
 std::string answer_text(const Problem& problem, const std::string& answer, AnswerFormat format,
-                        const std::string& device) {
-  const std::string task = has_module_reference(problem) ? task_of(problem) : std::string();
+                        const AnswerMeasured& measured) {
+  const TaskJson task =
+      has_module_reference(problem) ? detail::task_literal(problem.reference.source) : nullptr;
   const std::string form = told(task, "form");
-  const char* wanted = format == AnswerFormat::solution     ? "definition"
+  const bool of_definition = format == AnswerFormat::solution || format == AnswerFormat::evaluation_trace;
+  const char* wanted = of_definition                        ? "definition"
                        : format == AnswerFormat::submission ? "gpu_mode"
                                                             : "tritonbench";
   const bool fits = format == AnswerFormat::modelnew
@@ -108,7 +155,12 @@ std::string answer_text(const Problem& problem, const std::string& answer, Answe
         problem.name + ", " + std::string(to_string(format)),
         "see docs/tasks.md for which task has which; `kernelsearch best --source` prints "
         "the winner of any problem");
-  if (format == AnswerFormat::solution) return solution_text(problem, answer, task, device);
+  if (format == AnswerFormat::solution) return solution_text(problem, answer, task, measured.device);
+  if (format == AnswerFormat::evaluation_trace) {
+    if (measured.evaluation == nullptr)
+      detail::raise<ConfigError>("a trace needs what was measured", problem.name, "name a run");
+    return trace_text(problem, answer, task, measured);
+  }
   if (format == AnswerFormat::tritonbench) return triton_bench_text(problem, answer, task);
   return answer;
 }

@@ -59,11 +59,14 @@ Json trials_json(const ReportModel& report, Pool& texts) {
   Json id = Json::array(), verdict = id, seconds = id, low = id, high = id, speedup = id, elapsed = id,
        build = id, check = id, measure = id, load = id, values = id, parents = id, kind = id, strategies = id,
        kernel = id, reason = id;
-  Json tokens = id, money = id;
+  Json tokens = id, money = id, score = id;
+  bool scored = false;
   for (const ReportTrial& trial : report.trials) {
     const bool ok = trial.verdict == Verdict::ok;
     tokens.push_back(trial.tokens);
     money.push_back(rounded(trial.money));
+    score.push_back(trial.score ? Json(rounded(*trial.score)) : Json());
+    scored = scored || trial.score;
     id.push_back(number(trial.id));
     verdict.push_back(static_cast<int>(trial.verdict));
     seconds.push_back(ok ? rounded(trial.seconds) : Json());
@@ -93,6 +96,7 @@ Json trials_json(const ReportModel& report, Pool& texts) {
       {"measure", std::move(measure)}, {"load", std::move(load)},       {"values", std::move(values)},
       {"parents", std::move(parents)}, {"kind", std::move(kind)},       {"strategies", std::move(strategies)},
       {"kernel", std::move(kernel)},   {"reason", std::move(reason)}};
+  if (scored) columns["score"] = std::move(score);
   // Most runs ask no models: nothing is written of what they do not have.
   if (!report.trials.empty() && report.trials.back().tokens > 0) columns["tokens"] = std::move(tokens);
   if (!report.trials.empty() && report.trials.back().money > 0) columns["money"] = std::move(money);

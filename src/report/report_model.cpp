@@ -57,6 +57,7 @@ class Reader {
       trial.seconds = outcome.objective;
       trial.interval = evaluation.measurement.interval;
       trial.speedup = evaluation.measurement.speedup;
+      trial.score = evaluation.features.find("sol.score");
     }
     trial.elapsed = stored.elapsed;
     trial.phases = evaluation.phases;

@@ -81,12 +81,21 @@ std::string settings_of(const ReportModel& report, const ReportTrial& trial) {
 
 std::string trials_text(const ReportModel& report) {
   std::vector<std::vector<std::string>> rows;
-  for (const ReportTrial* trial : fastest(report, 10))
+  const std::vector<const ReportTrial*> shown = fastest(report, 10);
+  const bool scored =
+      std::any_of(shown.begin(), shown.end(), [](const ReportTrial* one) { return one->score.has_value(); });
+  for (const ReportTrial* trial : shown) {
     rows.push_back({std::to_string(number(trial->id)), format_seconds(trial->seconds),
                     format_seconds(trial->interval.low) + " to " + format_seconds(trial->interval.high),
-                    trial->speedup ? format_speedup(*trial->speedup) : "", settings_of(report, *trial)});
+                    trial->speedup ? format_speedup(*trial->speedup) : ""});
+    if (scored) rows.back().push_back(trial->score ? fmt::format("{:.3g}", *trial->score) : "");
+    rows.back().push_back(settings_of(report, *trial));
+  }
   if (rows.empty()) return {};
-  return "## Fastest trials\n\n" + table({"trial", "time", "interval", "speedup", "settings"}, rows);
+  std::vector<std::string> head{"trial", "time", "interval", "speedup"};
+  if (scored) head.emplace_back("score S");
+  head.emplace_back("settings");
+  return "## Fastest trials\n\n" + table(head, rows);
 }
 
 std::string tunables_text(const ReportModel& report) {

@@ -35,6 +35,16 @@ std::string best_lines(const StoredTrial& best, const RunInfo& run) {
   if (measured.speedup)
     text += fmt::format("speedup   {} over {}, {} interleaved pairs\n", format_speedup(*measured.speedup),
                         baseline_name(run.evaluator), measured.speedup->pairs);
+  const Features& features = best.outcome.evaluation.features;
+  const auto over = features.find("torch.over_baseline"), low = features.find("torch.over_baseline_low"),
+             high = features.find("torch.over_baseline_high");
+  if (over && low && high)
+    text += fmt::format("          {:.3g}x ({:.3g} to {:.3g}) over the baseline\n", *over, *low, *high);
+  if (const auto score = features.find("sol.score"))
+    text += fmt::format(
+        "score     S {:.3g} over {}: 1 at the roofline's bound (everything moved once at the peak of memory, "
+        "products at that of their type), 0.5 at {}\n",
+        *score, over ? "the baseline" : "the reference", over ? "the baseline" : "it");
   if (best.candidate) text += "settings  " + settings_line(best) + "\n";
   if (measured.shapes.size() < 2) return text;
   std::vector<std::vector<std::string>> rows;

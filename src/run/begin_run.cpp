@@ -26,6 +26,7 @@
 #include "kernelsearch/judge/measuring_lock.hpp"
 #include "kernelsearch/judge/trivial_answers.hpp"
 #include "kernelsearch/llm/model_file.hpp"
+#include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
@@ -364,6 +365,7 @@ std::unique_ptr<RunImpl> start_run(const Problem& problem, RunOptions options, R
   auto run = opened_run(std::move(options), parts);
   run->stored.problem = parts.problem_path.string();
   run->stored.problem_text = parts.problem_text;
+  run->stored.baseline = parts.baseline_path.string();
   run->problem = problem;
   begin(*run, parts);
   return run;
@@ -381,11 +383,16 @@ std::unique_ptr<RunImpl> resume_run(std::string_view number_or_name, RunOptions 
     raise<ConfigError>("the problem of this run was not read from a file", run->resumed->info.problem,
                        "give it again, as RunParts::problem");
   StoredOptions named = run->stored;  // by the store, and not given again
-  if (parts.problem) named.problem.clear();
+  if (parts.problem) {
+    named.problem.clear();
+    if (baseline_of(*parts.problem) != nullptr) named.baseline.clear();
+  }
   if (const std::string sources = stored_sources(named); parts.observer != nullptr && !sources.empty())
     parts.observer->on_message("run " + std::to_string(number(run->resumed->id)) +
                                " reads what its store names: " + sources);
   run->problem = parts.problem ? *std::move(parts.problem) : read_problem(run->stored.problem);
+  if (!run->stored.baseline.empty() && baseline_of(run->problem) == nullptr)
+    add_baseline(run->problem, run->stored.baseline);
   begin(*run, parts);
   return run;
 }

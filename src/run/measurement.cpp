@@ -13,6 +13,8 @@
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
+#include "kernelsearch/evaluator/host/host_peaks.hpp"
+#include "kernelsearch/external/command_evaluator.hpp"
 #include "kernelsearch/external/external_evaluator.hpp"
 #include "kernelsearch/external/module_evaluator.hpp"
 #include "kernelsearch/judge/machine.hpp"
@@ -50,7 +52,24 @@ AnyEvaluator made(Problem problem, const MeasurementOptions& options, Pairing pa
   if (has_module_reference(problem)) {
     HostOptions host = host_options(options);
     host.pairs.when = pairing;
-    return ModuleEvaluator(std::move(problem), host);
+    const int device = options.devices.empty() ? 0 : options.devices.front();
+    return ModuleEvaluator(
+        std::move(problem), host,
+        [device, cores = HostPeaksOptions{.threads = problem.threads, .core = host.core, .has_turn = true}](
+            bool on_device) -> DevicePeaks {
+          Problem like;
+          like.backend = Backend::cuda;
+          try {
+            return on_device ? device_peaks(like, device) : host_peaks(cores);
+          } catch (const ConfigError&) {  // fewer cores than threads
+            return {};
+          }
+        });
+  }
+  if (has_command_reference(problem)) {
+    HostOptions host = host_options(options);
+    host.pairs.when = pairing;
+    return CommandEvaluator(std::move(problem), std::move(host));
   }
   if (problem.external) return ExternalEvaluator(std::move(problem), host_options(options));
   if (is_gpu(problem.backend)) {

@@ -15,6 +15,7 @@
 #include "kernelsearch/policy/policy_choice.hpp"
 #include "kernelsearch/policy/policy_text.hpp"
 #include "kernelsearch/policy/registry.hpp"
+#include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/run/run_budget.hpp"
@@ -114,7 +115,13 @@ struct RunManager::Impl {
           fmt::format("the problem of run {} is not below the root", number(row.id)),
           stored.problem.empty() ? "no path" : stored.problem,
           "start a run of a problem below the root, or have the server begun with another --root");
-    return below_root(stored.problem);
+    Problem problem = below_root(stored.problem);
+    if (stored.baseline.empty()) return problem;
+    if (!root.holds(stored.baseline))
+      detail::raise<ConfigError>(fmt::format("the baseline of run {} is not below the root", number(row.id)),
+                                 stored.baseline, "have the server begun with another --root");
+    add_baseline(problem, stored.baseline);
+    return problem;
   }
 
   /// What a run of this problem is given besides its options.

@@ -113,6 +113,7 @@ std::string encode_options(const StoredOptions& stored) {
   const RunOptions& o = stored.options;
   json out{{"problem", absolute(stored.problem)}};
   if (!stored.problem_text.empty()) out["problem_text"] = stored.problem_text;
+  if (!stored.baseline.empty()) out["baseline"] = absolute(stored.baseline);
   for (const RunOption& option : run_options())
     if (is_stored(option, o)) out[option.name_in_store()] = stored_value(option, o);
   if (!o.system.empty()) out["memory"] = stored.memory;
@@ -129,6 +130,7 @@ StoredOptions decode_options(const RunRow& row) {
   RunOptions& o = stored.options;
   stored.problem = member(first, "problem", stored.problem);
   stored.problem_text = member(first, "problem_text", stored.problem_text);
+  stored.baseline = member(first, "baseline", stored.baseline);
   stored.machine = member(first, "machine", stored.machine);
   stored.peaks = member(first, "peaks", stored.peaks);
   o.system = member(first, "system", o.system);
@@ -215,6 +217,7 @@ std::string stored_sources(const StoredOptions& resumed) {
     if (!value.empty()) text += (text.empty() ? "" : ", ") + std::string(what) + " " + value;
   };
   add("problem", resumed.problem);
+  add("baseline", resumed.baseline);
   add("configurations", o.configs);
   for (const std::string& one : o.learn_from) add("earlier run", one);
   if (!o.system.empty()) {

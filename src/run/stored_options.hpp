@@ -16,6 +16,7 @@ struct StoredOptions {
   RunOptions options;
   std::string problem = {};          ///< path; empty: the problem was not read from a file
   std::string problem_text = {};     ///< or its JSON
+  std::string baseline = {};         ///< path of what answers are compared with besides the reference
   std::string root = {};             ///< values of the configuration that a system began at, as JSON
   std::string machine = {};          ///< `machine_text` when the run began: its questions keep their bytes
   std::string peaks = {};            ///< and the peaks that shapes were bounded by, as `peaks_text`

@@ -5,9 +5,11 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/write_problem.hpp"
@@ -84,6 +86,7 @@ TEST_CASE("ModuleEvaluator: an honest answer is timed and checked, beside the mo
   check_has(evaluator.device_id(), "a clock, by scripted");
   check_has(evaluator.toolchain_id(), "module by scripted 1, timed by slope, digest ");
   CHECK(evaluator.facts() == std::vector<std::string>{"a note"});
+  check_has(refused_module("odd work"), "describes work without a number for \"bytes\"");
 }
 
 TEST_CASE(
@@ -148,4 +151,47 @@ TEST_CASE("ModuleEvaluator: a module that is declined, and another protocol, are
   check_has(refused_module("declined"), "it drops out elements at random");
   check_has(refused_module("old"), "speaks another protocol");
   check_has(refused_module("one"), "does not describe the problem's 2 shapes");
+}
+
+TEST_CASE("ModuleEvaluator: an answer is also paired with the baseline, and has the score S over it") {
+  NEEDS_SYSTEM_PYTHON
+  const TemporaryFolder folder;
+  DevicePeaks peaks;
+  peaks.levels = {{"memory", std::numeric_limits<double>::infinity(), 1e6}};
+  const auto judged = [&](const std::string& baseline, const char* shapes, bool with_peaks = true) {
+    Problem problem = scripted_module(folder.path(), "y = w x", shapes);
+    if (!baseline.empty()) {
+      std::ofstream(folder.path() / "baseline.py") << "ModelNew = 0\n" << baseline << "\n";
+      add_baseline(problem, folder.path() / "baseline.py");
+    }
+    peaks.f32 = 1e9;
+    ModuleEvaluator evaluator(std::move(problem), quick_module(Pairing::always),
+                              with_peaks ? ModulePeaks([&](bool on_device) {
+                                CHECK_FALSE(on_device);
+                                return peaks;
+                              })
+                                         : nullptr);
+    return evaluator.evaluate(module_answer("adds"), {});
+  };
+  const char* one_shape = R"([{"name": "plain"}])";
+  const Evaluation with = judged("adds", two_shapes);
+  CHECK(with.reason == "");
+  CHECK(*with.features.find("torch.over_baseline") > 0);
+  CHECK(*with.features.find("torch.over_baseline_low") <= *with.features.find("torch.over_baseline"));
+  CHECK(*with.features.find("torch.over_baseline_high") >= *with.features.find("torch.over_baseline"));
+  check_has(with.provenance, ") over the baseline");
+  check_has(with.provenance, " over the baseline, by a roofline bound");
+  CHECK(with.features.find("sol.seconds.plain") == 512 / 1e6);
+  CHECK(*with.features.find("sol.score") > 0);
+  CHECK(*with.features.find("sol.score") <= 1);
+  CHECK(with.features.find("torch.absolute_error.more") == 2e-7);
+  CHECK(with.features.find("torch.relative_error.plain") == 3e-7);
+  const Evaluation without = judged("", one_shape);
+  CHECK_FALSE(without.features.find("torch.over_baseline"));
+  check_has(without.provenance, " over the module, by a roofline bound");
+  const Evaluation broken = judged("unbuildable", one_shape);
+  CHECK(broken.reason == "");
+  check_has(broken.provenance, "; not compared with the baseline, which fails: line 3: no such thing");
+  check_has(broken.provenance, " over the module, by a roofline bound");
+  CHECK_FALSE(judged("", one_shape, false).features.find("sol.score"));
 }

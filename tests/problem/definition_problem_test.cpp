@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "kernelsearch/core/error.hpp"
@@ -13,6 +14,7 @@
 #include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/problem/write_problem.hpp"
+#include "problem/modules_program.hpp"
 #include "support/check_has.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -232,19 +234,59 @@ TEST_CASE("definition: files with inputs stay inside the folder, and go along as
                        doctest::Contains("over 6 MiB"), ConfigError);
 }
 
-TEST_CASE("definition: a solution that is no single file of Python is refused with the reason") {
+TEST_CASE("definition: a solution that cannot be an answer is refused with the reason") {
   const std::string one = R"([{"path": "m.py", "content": "def go(x, s):\n    return x * s\n"}])";
   CHECK(refused_solution(R"({"language": "python", "entry_point": "m.py::go"})", one).empty());
-  check_has(refused_solution(R"({"language": "cuda", "entry_point": "m.cu::go"})", one),
-            "/spec is of a solution that is built by its own tool: cuda");
-  check_has(refused_solution(R"({"languages": ["cutlass"], "entry_point": "m.cu::go"})", one), "cutlass");
   check_has(refused_solution(R"({"language": "python", "entry_point": "m.py"})", one), "names no function");
   check_has(refused_solution(R"({"language": "python", "entry_point": "n.py::go"})", one),
-            "is in a file that the solution does not have");
-  check_has(refused_solution(R"({"language": "python", "entry_point": "m.py::go"})",
-                             R"([{"path": "m.py", "content": "a"}, {"path": "n.py", "content": "b"}])"),
-            "are several files, and an answer is one: 2 files");
+            "is in a file that the solution does not have: \"n.py::go\"; name m.py");
+  check_has(refused_solution(R"({"language": "triton", "entry_point": "m.txt::go"})",
+                             R"([{"path": "m.txt", "content": "a"}])"),
+            "is in a file that is not Python");
   check_has(refused_solution(R"({"language": "python", "entry_point": "m.py::a b"})", one), "a b");
+  check_has(refused_solution(R"({"language": "cpp", "entry_point": "m.cpp::go"})",
+                             R"([{"path": "../m.cpp", "content": "a"}])"),
+            "/sources/0/path leads out of the solution's folder");
+  check_has(refused_solution(
+                R"({"language": "cpp", "destination_passing_style": false, "entry_point": "m.cpp::go"})",
+                R"([{"path": "m.cpp", "content": "a"}])"),
+            "is of a library for tvm-ffi that does not take its outputs");
+  check_has(refused_solution(R"({"language": "cpp", "binding": "cython", "entry_point": "m.cpp::go"})",
+                             R"([{"path": "m.cpp", "content": "a"}])"),
+            "/spec/binding");
+}
+
+TEST_CASE("definition: a solution of several files, or in C++, is an answer that builds it") {
+  const TemporaryFolder folder;
+  put_text(folder.path() / "definition.json", plain_definition);
+  put_text(folder.path() / "workload.jsonl", plain_workload);
+  const auto answer = [&](const std::string& spec, const std::string& sources) {
+    put_text(folder.path() / "solution.json", R"({"name": "one", "definition": "scaled", "spec": )" + spec +
+                                                  R"(, "sources": )" + sources + "}");
+    const Problem problem = read_definition_problem(folder.path() / "solution.json", unused_python);
+    CHECK(problem.external->files.back().path == "kernelsearch_native.py");
+    Problem with = made_definition(folder.path());
+    const std::size_t files = with.external->files.size();
+    add_baseline(with, folder.path() / "solution.json");
+    CHECK(with.external->files.size() == files + 2);
+    CHECK(*baseline_of(with) == problem.kernel.regions.device);
+    return problem.kernel.regions.device;
+  };
+  CHECK(answer(R"({"language": "cpp", "binding": "tvm-ffi", "entry_point": "m.cpp::go"})",
+               R"([{"path": "m.cpp", "content": "int \"x\";\n"}])") ==
+        "import kernelsearch_native\n\nSOURCES = {\"m.cpp\": \"int \\\"x\\\";\\n\"}\n\n"
+        "run = kernelsearch_native.function(\n    SOURCES, \"m.cpp::go\", \"cpp\", binding=\"tvm-ffi\", "
+        "destination_passing_style=True)\n");
+  const std::string cuda = answer(
+      R"({"languages": ["cuda_cpp"], "entry_point": "main.cpp::run", "destination_passing_style": false,
+          "compile_options": {"cuda_cflags": ["-O2"], "ld_flags": ["-lcudnn"]}})",
+      R"([{"path": "k.cu", "content": "a"}, {"path": "main.cpp", "content": "b"}])");
+  check_has(cuda,
+            "\"cuda\", binding=\"torch\", destination_passing_style=False,\n    options={\"cuda_cflags\": "
+            "[\"-O2\"], \"ld_flags\": [\"-lcudnn\"]})\n");
+  check_has(answer(R"({"language": "python", "entry_point": "a.py::go"})",
+                   R"([{"path": "a.py", "content": "a"}, {"path": "b/c.py", "content": "b"}])"),
+            "SOURCES, \"a.py::go\", \"python\", destination_passing_style=True)\n");
 }
 
 TEST_CASE("definition: the example is read") {
@@ -253,4 +295,76 @@ TEST_CASE("definition: the example is read") {
   CHECK(problem.shapes.size() == 2);
   const Problem begun = read_definition_problem(folder / "solution.json", unused_python);
   check_has(begun.kernel.regions.device, "run = gated\n");
+}
+
+TEST_CASE("definition: weights and call counts of workloads") {
+  const TemporaryFolder folder;
+  const std::string nested = changed(plain_workload, R"("n": 4)", R"("n": 5)");
+  const Problem problem =
+      made_definition(folder.path(), plain_definition,
+                      changed(plain_workload, R"("axes")", R"("calls": 12, "axes")") + "\n" +
+                          changed(nested, R"("axes")", R"("weight": 0, "axes")") + "\n" +
+                          R"({"definition": "scaled", "weight": 0.5, "workload": )" + nested + "}\n");
+  REQUIRE(problem.shapes.size() == 3);
+  CHECK(problem.shapes[0].weight == 12);
+  CHECK(problem.shapes[1].weight == 0);
+  CHECK(problem.shapes[2].weight == 0.5);
+  const auto workload = [](const std::string& instead) {
+    return refused_definition(plain_definition,
+                              changed(plain_workload, R"("axes")", instead + R"(, "axes")"));
+  };
+  check_has(workload(R"("weight": -1)"), "/weight is not a weight: -1");
+  check_has(workload(R"("weight": 1, "calls": 2)"), "/calls is a second weight of the workload");
+  check_has(workload(R"("weight": 0)"), "no workload counts");
+}
+
+TEST_CASE("definition: a baseline is a solution of it, or an answer in Python") {
+  const TemporaryFolder folder;
+  const Problem problem = made_definition(folder.path());
+  CHECK(baseline_of(problem) == nullptr);
+  const auto solution = [&](const std::string& of) {
+    put_text(folder.path() / "solution.json",
+             R"json({"name": "one", "definition": ")json" + of +
+                 R"json(", "spec": {"language": "python", "entry_point": "main.py::go"},
+                 "sources": [{"path": "main.py", "content": "def go(x, s, y):\n    pass"}]})json");
+    Problem with = problem;
+    add_baseline(with, folder.path() / "solution.json");
+    return with;
+  };
+  const Problem with = solution("scaled");
+  REQUIRE(baseline_of(with) != nullptr);
+  CHECK(*baseline_of(with) ==
+        "def go(x, s, y):\n    pass\n\n\nrun = go\nrun.destination_passing_style = True\n");
+  CHECK(with.kernel.regions.device == problem.kernel.regions.device);
+  CHECK(problem_digest(with) != problem_digest(problem));
+  CHECK_THROWS_WITH_AS((void)solution("other"), doctest::Contains("is not the definition that is tuned"),
+                       ConfigError);
+  const auto added = [&](Problem one, const char* name, const std::string& text) {
+    put_text(folder.path() / name, text);
+    add_baseline(one, folder.path() / name);
+    return one;
+  };
+  CHECK(*baseline_of(added(problem, "mine.py", "def run(x, s):\n    return x\n")) ==
+        "def run(x, s):\n    return x\n");
+  CHECK_THROWS_WITH_AS((void)added(problem, "mine.py", "def walk(x):\n    return x\n"),
+                       doctest::Contains("a baseline that defines no `run`"), ConfigError);
+  CHECK_THROWS_WITH_AS((void)added(problem, "other.json", plain_definition),
+                       doctest::Contains("a baseline that is not a solution"), ConfigError);
+  CHECK_THROWS_WITH_AS((void)added(with, "mine.py", "def run(x):\n    return x\n"),
+                       doctest::Contains("has a baseline already"), ConfigError);
+  CHECK_THROWS_WITH_AS((void)added(Problem(), "mine.py", "def run(x):\n    return x\n"),
+                       doctest::Contains("only tasks in Python"), ConfigError);
+}
+
+TEST_CASE("definition: the literal behind a reference reads back as the JSON that it was") {
+  const nlohmann::ordered_json task{
+      {"form", "a \"quoted\", None\n, text"},
+      {"none", nullptr},
+      {"on", true},
+      {"long", {std::string(60, 'a'), std::string(60, ']'), false}},
+      {"nested", {{"one", 1.5}, {"two", {1, 2, 3}}, {"three", std::string(90, '}')}}}};
+  const std::string source = "def run(x):\n    TASK = {}\n\n\nTASK = {}\n# ...\nTASK = ";
+  CHECK(detail::task_literal(source + detail::python_literal(task, 0) + "\n") == task);
+  CHECK(detail::task_literal("TASK = 3\n").is_null());
+  CHECK(detail::task_literal("\nTASK = {oops\n").is_null());
 }

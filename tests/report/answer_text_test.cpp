@@ -31,9 +31,18 @@ Problem example_definition() {
 }
 
 bool passes_outputs(const std::string& answer) {
-  const auto json =
-      nlohmann::json::parse(answer_text(example_definition(), answer, AnswerFormat::solution, "some device"));
+  const auto json = nlohmann::json::parse(
+      answer_text(example_definition(), answer, AnswerFormat::solution, {.device = "some device"}));
   return json["spec"]["destination_passing_style"].get<bool>();
+}
+
+/// The Python that has flashinfer-bench; empty, and said, where that is not installed.
+std::string flashinfer_python() {
+  const char* named = std::getenv("KERNELSEARCH_PYTHON");
+  const std::string python = named != nullptr ? named : "python3";
+  if (std::system(("'" + python + "' -c 'import flashinfer_bench' 2>/dev/null").c_str()) == 0) return python;
+  MESSAGE("skipped: the Python of KERNELSEARCH_PYTHON, or python3, has no flashinfer-bench");
+  return {};
 }
 
 }  // namespace
@@ -42,7 +51,7 @@ TEST_CASE("answer_text: a solution of a definition, in the language and style of
   const Problem problem = example_definition();
   const std::string answer = "import triton\n\n\ndef run(xg, weight, epsilon):\n    return xg\n";
   const auto json =
-      nlohmann::json::parse(answer_text(problem, answer, AnswerFormat::solution, "some device"));
+      nlohmann::json::parse(answer_text(problem, answer, AnswerFormat::solution, {.device = "some device"}));
   CHECK(json["definition"] == "gated_row_scale");
   CHECK(json["name"].get<std::string>().starts_with("gated_row_scale_kernelsearch_"));
   CHECK(json["spec"]["language"] == "triton");
@@ -66,16 +75,12 @@ TEST_CASE("answer_text: a solution is read back, and by flashinfer-bench where t
   for (const char* file : {"definition.json", "workload.jsonl"})
     fs::copy_file(example / file, folder.path() / file);
   const fs::path file = folder.path() / "answer.json";
-  std::ofstream(file) << answer_text(problem, problem.kernel.regions.device, AnswerFormat::solution, "");
+  std::ofstream(file) << answer_text(problem, problem.kernel.regions.device, AnswerFormat::solution, {});
   const Problem again = read_definition_problem(file, any_python);
   CHECK(again.kernel.regions.device ==
         problem.kernel.regions.device + "run.destination_passing_style = False\n");
-  const char* named = std::getenv("KERNELSEARCH_PYTHON");
-  const std::string python = named != nullptr ? named : "python3";
-  if (std::system(("'" + python + "' -c 'import flashinfer_bench' 2>/dev/null").c_str()) != 0) {
-    MESSAGE("skipped: the Python of KERNELSEARCH_PYTHON, or python3, has no flashinfer-bench");
-    return;
-  }
+  const std::string python = flashinfer_python();
+  if (python.empty()) return;
   std::ofstream(folder.path() / "load.py")
       << "import sys\nfrom flashinfer_bench.data import Definition, Solution\n"
          "solution = Solution.model_validate_json(open(sys.argv[1]).read())\n"
@@ -86,18 +91,82 @@ TEST_CASE("answer_text: a solution is read back, and by flashinfer-bench where t
                       .c_str()) == 0);
 }
 
+TEST_CASE(
+    "answer_text: traces of a definition's workloads, and flashinfer-bench reads them where it is "
+    "installed") {
+  const Problem problem = example_definition();
+  const std::string answer = problem.kernel.regions.device;
+  Evaluation evaluation;
+  evaluation.provenance = "measured";
+  Speedup twice;
+  twice.ratio = 2;
+  twice.pairs = 4;
+  for (const char* name : {"rows=8", "rows=512"}) {
+    ShapeMeasurement shape;
+    shape.shape = name;
+    shape.median = 0.25;
+    if (name == std::string("rows=8")) shape.speedup = twice;
+    evaluation.measurement.shapes.push_back(shape);
+    evaluation.features.set(std::string("torch.absolute_error.") + name, 1e-6);
+    evaluation.features.set(std::string("torch.relative_error.") + name, 1e-5);
+  }
+  AnswerMeasured measured{"some device", "torch 1", "2026-01-02T03:04:05.000Z", &evaluation};
+  const std::string lines = answer_text(problem, answer, AnswerFormat::evaluation_trace, measured);
+  const auto trace = nlohmann::json::parse(lines);  // one line: the other workload was not paired
+  CHECK(trace["definition"] == "gated_row_scale");
+  CHECK(trace["workload"]["uuid"] == "few");
+  CHECK(trace["workload"]["axes"] == nlohmann::json{{"rows", 8}});
+  CHECK(trace["workload"]["inputs"]["epsilon"] == nlohmann::json{{"type", "scalar"}, {"value", 1e-6}});
+  CHECK(trace["evaluation"]["performance"] ==
+        nlohmann::json{{"latency_ms", 250.0}, {"reference_latency_ms", 500.0}, {"speedup_factor", 2.0}});
+  CHECK(trace["evaluation"]["correctness"] ==
+        nlohmann::json{{"max_absolute_error", 1e-6}, {"max_relative_error", 1e-5}});
+  CHECK(trace["evaluation"]["environment"]["hardware"] == "some device");
+  CHECK(trace["evaluation"]["timestamp"] == "2026-01-02T03:04:05.000Z");
+  const std::string solution = answer_text(problem, answer, AnswerFormat::solution, measured);
+  CHECK(trace["solution"] == nlohmann::json::parse(solution)["name"]);
+  Evaluation alone = evaluation;
+  alone.measurement.shapes.front().speedup.reset();
+  measured.evaluation = &alone;
+  CHECK_THROWS_WITH_AS((void)answer_text(problem, answer, AnswerFormat::evaluation_trace, measured),
+                       doctest::Contains("no workload of the winner was timed in pairs"), ConfigError);
+
+  const std::string python = flashinfer_python();
+  if (python.empty()) return;
+  const TemporaryFolder folder;
+  for (const char* part : {"definitions", "solutions", "workloads", "traces"})
+    fs::create_directories(folder.path() / part);
+  auto definition = nlohmann::json::parse(std::ifstream(fs::path(KERNELSEARCH_SOURCE_DIR) / "examples" /
+                                                        "torch" / "definition" / "definition.json"));
+  definition["axes"]["twice"] = {{"type", "const"}, {"value", 512}};  // expressions are SOL-ExecBench's alone
+  std::ofstream(folder.path() / "definitions" / "gated_row_scale.json") << definition.dump();
+  std::ofstream(folder.path() / "solutions" / "answer.json") << solution;
+  std::ofstream(folder.path() / "traces" / "gated_row_scale.jsonl") << lines;
+  std::ofstream(folder.path() / "load.py")
+      << "import sys\nfrom flashinfer_bench.data import TraceSet\n"
+         "known = TraceSet.from_path(sys.argv[1])\n"
+         "traces = known.traces['gated_row_scale']\n"
+         "assert len(traces) == 1 and traces[0].is_successful(), traces\n"
+         "assert known.get_solution(traces[0].solution).definition == 'gated_row_scale'\n"
+         "best = known.get_best_trace('gated_row_scale', max_abs_error=1, max_rel_error=1)\n"
+         "assert best.evaluation.performance.speedup_factor == 2.0\n";
+  CHECK(std::system(("'" + python + "' '" + (folder.path() / "load.py").string() + "' '" +
+                     folder.path().string() + "'")
+                        .c_str()) == 0);
+}
+
 TEST_CASE("answer_text: files of KernelBench, GPU MODE and TritonBench-G, each for its own task alone") {
   const Problem module =
       module_problem("class Model:\n    pass\n\n\ndef get_inputs():\n    return []\n", "one.py", any_python);
   const std::string answer = "class ModelNew:\n    pass\n";
-  CHECK(answer_text(module, answer, AnswerFormat::modelnew, "") == answer);
+  CHECK(answer_text(module, answer, AnswerFormat::modelnew, {}) == answer);
 
   const std::string marks(146, '#');
   const std::string kernels = "def scale(x):\n    return x\n";
   const std::string test = "\n\ndef test_scale():\n    return scale(1)\n\n\nresult_gold = test_scale()\n";
   const Problem calls = triton_bench_problem(kernels + marks + "\n" + test, "scale.py", any_python);
   const std::string faster = "def scale(x):\n    return 1 * x\n";
-  const std::string written = answer_text(calls, faster, AnswerFormat::tritonbench, "");
+  const std::string written = answer_text(calls, faster, AnswerFormat::tritonbench, {});
   CHECK(written.starts_with(faster + marks + "\n"));
   check_has(written, "\ndef test_scale():\n    return scale(1)\n");
   CHECK(written.ends_with("\nresult_gold = test_scale()\n"));
@@ -109,24 +178,24 @@ TEST_CASE("answer_text: files of KernelBench, GPU MODE and TritonBench-G, each f
   std::ofstream(folder.path() / "reference.py")
       << "def ref_kernel(data):\n    return data\n\n\ndef generate_input(size):\n    return size\n";
   const Problem mode = read_gpu_mode_problem(folder.path(), any_python);
-  CHECK(answer_text(mode, "def custom_kernel(data):\n    return data\n", AnswerFormat::submission, "") ==
+  CHECK(answer_text(mode, "def custom_kernel(data):\n    return data\n", AnswerFormat::submission, {}) ==
         "def custom_kernel(data):\n    return data\n");
 
   const Problem* problems[] = {&module, &calls, &mode};
   const AnswerFormat formats[] = {AnswerFormat::modelnew, AnswerFormat::tritonbench,
                                   AnswerFormat::submission};
   for (int i = 0; i < 3; ++i) {
-    CHECK_THROWS_AS((void)answer_text(*problems[i], answer, AnswerFormat::solution, ""), ConfigError);
-    CHECK_THROWS_AS((void)answer_text(example_definition(), answer, formats[i], ""), ConfigError);
+    CHECK_THROWS_AS((void)answer_text(*problems[i], answer, AnswerFormat::solution, {}), ConfigError);
+    CHECK_THROWS_AS((void)answer_text(example_definition(), answer, formats[i], {}), ConfigError);
     for (int j = 0; j < 3; ++j)
       if (i != j)
-        CHECK_THROWS_WITH_AS((void)answer_text(*problems[i], answer, formats[j], ""),
+        CHECK_THROWS_WITH_AS((void)answer_text(*problems[i], answer, formats[j], {}),
                              doctest::Contains("do not have this form"), ConfigError);
   }
 }
 
 TEST_CASE("answer_text: names of the forms") {
-  for (const char* name : {"solution", "modelnew", "submission", "tritonbench"})
+  for (const char* name : {"solution", "modelnew", "submission", "tritonbench", "evaluation-trace"})
     CHECK(to_string(answer_format_from(name).value()) == name);
   CHECK_FALSE(answer_format_from("jsonl"));
 }

@@ -278,7 +278,7 @@ TEST_CASE("definitions: inputs of a file and of a function, and infinities that 
   CHECK(declined(of) == "");
 }
 
-TEST_CASE("definitions: floats of 8 bits as inputs and outputs, and types that are not judged") {
+TEST_CASE("definitions: floats of 8 and 4 bits and complex numbers as inputs and outputs") {
   SmallDefinition of;
   for (const char* type : {"float8_e4m3fn", "float8_e5m2"}) {
     CAPTURE(type);
@@ -288,12 +288,65 @@ TEST_CASE("definitions: floats of 8 bits as inputs and outputs, and types that a
     of.run = "return x.float() * 2";
     check_has(declined(of), std::string("the definition says ") + type);
   }
-  of.run = "return x";
-  for (const char* type : {"complex64", "float4_e2m1"}) {
-    CAPTURE(type);
-    of.dtype = type;
-    check_has(declined(of), std::string("tensors of ") + type + " are not supported");
+  const auto judged = [&](const std::string& text) {
+    const TemporaryFolder folder;
+    ModuleEvaluator evaluator(read_problem(written(folder.path(), of)), quick());
+    return evaluator.evaluate(answer("import torch\n\n\ndef run(x):\n    " + text + "\n"), {});
+  };
+  of.dtype = "complex64";
+  of.run = "return x * 2j";
+  CHECK(judged("return (x.imag * -2) + 2j * x.real").reason == "");
+  check_has(judged("return x * 2").reason, "the output at [0, 0]: ");
+  check_has(judged("return x.real * 2").reason, "output 0 is f32[6], expected c64[6]");
+  of.dtype = "float4_e2m1fn_x2";
+  of.run = "return x.view(torch.uint8).bitwise_xor(0x88).view(x.dtype)";  // the signs of both
+  if (declined(of) == "") {
+    const Evaluation packed = judged("return (x.view(torch.uint8) ^ 136).view(x.dtype)");
+    CHECK(packed.reason == "");
+    CHECK(packed.verdict == Verdict::ok);
+    check_has(judged("return (x.view(torch.uint8) ^ 128).view(x.dtype)").reason, "the output at [");
+    check_has(judged("return x.view(torch.uint8) ^ 136").reason, "output 0 is u8[6], expected f4e2m1[6]");
+  } else {
+    check_has(declined(of), "tensors of float4_e2m1fn_x2 are not supported");  // an older PyTorch
   }
+}
+
+TEST_CASE(
+    "definitions: a library for tvm-ffi is built and called through its C ABI, and files of Python are "
+    "imported") {
+  const fs::path folder = tree / "examples" / "torch" / "definition";
+  Problem problem = read_definition_problem(folder / "native.json");
+  problem.external->answer_seconds = 300;  // a compiler is started
+  const std::string native = problem.kernel.regions.device;
+  ModuleEvaluator evaluator(std::move(problem), quick());
+  const Evaluation right = evaluator.evaluate(answer(native), {});
+  if (right.reason.find("needs apache-tvm-ffi") != std::string::npos) {
+    MESSAGE("skipped: the Python that has PyTorch has no apache-tvm-ffi");
+  } else {
+    CHECK(right.reason == "");
+    CHECK(right.verdict == Verdict::ok);
+    CHECK_FALSE(right.features.find("torch.library_only"));
+    const auto changed = [&](const std::string& what, const std::string& with) {
+      std::string text = native;
+      const std::size_t at = text.find(what);
+      REQUIRE(at != std::string::npos);
+      return evaluator.evaluate(answer(text.replace(at, what.size(), with)), {});
+    };
+    check_has(changed("y.size(0) != rows", "y.size(0) == rows").reason, "ValueError: another number of rows");
+    CHECK(changed("+ epsilon", "+ 9").verdict == Verdict::wrong_result);
+    check_has(changed("const int64_t rows", "const rows").reason, "ended with 1: ");
+    check_has(changed("::gated", "::other").reason, "the library exports no `other`");
+  }
+  const std::string files =
+      "import kernelsearch_native\n\nSOURCES = {'a.py': 'import torch\\nfrom b import gate\\n\\n\\ndef "
+      "go(xg, w, e):\\n"
+      "    x, g = xg.chunk(2, dim=-1)\\n    return gate(g) * (x / x.pow(2).mean(dim=-1, "
+      "keepdim=True).add(e).sqrt() * w)\\n',"
+      " 'b.py': 'import torch\\n\\n\\ndef gate(g):\\n    return torch.nn.functional.silu(g)\\n'}\n"
+      "run = kernelsearch_native.function(SOURCES, 'a.py::go', 'python', destination_passing_style=False)\n";
+  const Evaluation imported = evaluator.evaluate(answer(files), {});
+  CHECK(imported.reason == "");
+  CHECK(imported.verdict == Verdict::ok);
 }
 
 TEST_CASE("definitions: axes that are expressions, constraints, and what a reference gives") {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
 #include "kernelsearch/external/external_evaluator.hpp"
@@ -16,18 +18,24 @@
 
 namespace kernelsearch {
 
+/// The peaks of the device that a module runs on: of a GPU, or of the processor. It is asked while the right
+/// to measure is held.
+using ModulePeaks = std::function<DevicePeaks(bool on_device)>;
+
 /// Judges replacements of a PyTorch module, docs/torch.md. The problem's program runs twice in the sandbox:
 /// as the reference, which holds the module, draws weights and inputs and says what is right, and as the
 /// server that a process is forked from for each candidate. Both stand still but while they answer. Time is
 /// that of our clock, by the slope of requests as for every external problem; the outputs of timed calls are
 /// read from the stopped process and checked. Measured beside it in interleaved pairs: the module itself, and
-/// torch.compile of it where that works. What must be trusted stands in `Evaluation::provenance`.
+/// torch.compile of it where that works, and the problem's baseline (`add_baseline`). What must be trusted
+/// stands in `Evaluation::provenance`.
 class ModuleEvaluator {
  public:
   using Artifact = ExternalArtifact;
 
   /// Starts the reference. A ConfigError where that fails, or it declines the module with a reason.
-  explicit ModuleEvaluator(Problem problem, HostOptions options = {});
+  /// Without `peaks` nothing gets a score S.
+  explicit ModuleEvaluator(Problem problem, HostOptions options = {}, ModulePeaks peaks = nullptr);
   ModuleEvaluator(ModuleEvaluator&&) noexcept;
   ModuleEvaluator& operator=(ModuleEvaluator&&) noexcept;
   ~ModuleEvaluator();

@@ -21,4 +21,12 @@ namespace kernelsearch {
 [[nodiscard]] Problem read_definition_problem(const std::filesystem::path& file,
                                               const std::filesystem::path& python = {});
 
+/// Has answers to a problem with a Python reference compared in pairs with another answer too: a solution of
+/// the same definition, or for any such problem a file of Python that is an answer. A ConfigError where the
+/// file is neither, or the problem is of another kind.
+void add_baseline(Problem& problem, const std::filesystem::path& file);
+
+/// The text of that answer; null where the problem has none.
+[[nodiscard]] const std::string* baseline_of(const Problem& problem) noexcept;
+
 }  // namespace kernelsearch

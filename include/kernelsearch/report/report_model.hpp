@@ -75,7 +75,8 @@ struct ReportTrial {
   double seconds = 0.0;  ///< meaningful when ok, like the next two
   Interval interval;
   std::optional<Speedup> speedup;
-  double elapsed = 0.0;  ///< of the run, when it was told
+  std::optional<double> score;  ///< S of SOL-ExecBench
+  double elapsed = 0.0;         ///< of the run, when it was told
   PhaseSeconds phases;
   double load = 0.0;        ///< see load_of
   std::vector<int> values;  ///< of each tunable, as a position in its list; -1: it has none

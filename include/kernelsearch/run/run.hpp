@@ -39,7 +39,9 @@ struct RunParts {
   RunStore* store = nullptr;  ///< an open store, which outlives the run; RunOptions::store is ignored
   std::optional<Problem> problem = {};  ///< of a resumed run whose problem was not read from a file
   std::filesystem::path problem_path =
-      {};                           ///< where the problem was read from, to be read again when resumed
+      {};  ///< where the problem was read from, to be read again when resumed
+  /// Where `add_baseline` read from, for a new run: its problem has it, and a resumed one reads it again.
+  std::filesystem::path baseline_path = {};
   std::string problem_text = {};    ///< the JSON that the problem was parsed from, kept for resuming
   std::stop_token stop = {};        ///< an outside wish to stop
   RunObserver* observer = nullptr;  ///< hears of it while the run is made and finished; outlives the run
