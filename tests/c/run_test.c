@@ -182,10 +182,16 @@ static void own_evaluator(const char* folder) {
   OK(ks_run_free(run));
   run = NULL;
 
-  EXPECT(KS_UNKNOWN_NAME, "did you mean \"budget\"",
+  EXPECT(KS_UNKNOWN_NAME, "did you mean budget?",
          ks_run_start(problem, "{\"budgte\": \"9\"}", NULL, evaluator, NULL, NULL, &run));
-  EXPECT(KS_WRONG_TYPE, "\"budget\": 9",
+  EXPECT(KS_WRONG_TYPE, "the option budget of a run is of another type: 9; give a string",
          ks_run_start(problem, "{\"budget\": 9}", NULL, evaluator, NULL, NULL, &run));
+  EXPECT(KS_WRONG_TYPE, "out of bounds: 65; give a number from 1 to 64",
+         ks_run_start(problem, "{\"proposals\": 65}", NULL, evaluator, NULL, NULL, &run));
+  EXPECT(KS_CONFIG_ERROR, "the option cache of a run has no such value: cool; there are warm, cold",
+         ks_run_start(problem, "{\"cache\": \"cool\"}", NULL, evaluator, NULL, NULL, &run));
+  EXPECT(KS_CONFIG_ERROR, "there is no such option of stark: debgs; did you mean debugs?",
+         ks_run_start(problem, "{\"system\": \"stark(debgs=2)\"}", NULL, NULL, NULL, NULL, &run));
   snprintf(options, sizeof options, "{\"budget\": \"many\", \"store\": \"%s/runs.db\"}", folder);
   EXPECT(KS_CONFIG_ERROR, "many", ks_run_start(problem, options, NULL, evaluator, NULL, NULL, &run));
   EXPECT(KS_STORE_ERROR, "",
