@@ -41,7 +41,7 @@ TEST_CASE("command: help of every subcommand has an example") {
   check_has(all.out, "Exit codes:");
   for (const char* name :
        {"tune", "check", "profile", "new", "best", "show", "runs", "checkpoints", "memory", "export",
-        "convert", "inspect", "space", "compare", "list", "mcp", "doctor", "completion"}) {
+        "convert", "inspect", "space", "compare", "list", "mcp", "trial", "doctor", "completion"}) {
     CAPTURE(name);
     const Ran one = desk.kernelsearch({name, "--help"});
     CHECK(one.code == 0);
