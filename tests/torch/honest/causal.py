@@ -16,4 +16,4 @@ class ModelNew(nn.Module):
 
     def forward(self, q, k, v):
         scores = torch.matmul(q * (1 / math.sqrt(q.shape[-1])), k.transpose(-2, -1))
-        return torch.softmax(scores + torch.zeros(self.mask.shape).masked_fill_(self.mask, -math.inf), -1) @ v
+        return torch.softmax(scores + torch.zeros_like(scores).masked_fill_(self.mask, -math.inf), -1) @ v

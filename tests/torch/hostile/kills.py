@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # of: softmax.py
 # verdict: crashed
+# or on a device: timed_out
 """Ends its server, and leaves a process that would answer for the next candidate."""
 import os
 import signal

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # of: softmax.py
 # verdict: build_failed
+# or on a device: wrong_result
 """Looks for the module's own file, and for the reference's process."""
 import glob
 import os

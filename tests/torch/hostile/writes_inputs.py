@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # of: softmax.py
 # verdict: crashed
+# or on a device: wrong_result
 # reason: SIGSEGV
 """Changes its inputs, which the module leaves as they are."""
 import torch
