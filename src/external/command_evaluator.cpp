@@ -180,14 +180,29 @@ CommandEvaluator::CommandEvaluator(CommandEvaluator&&) noexcept = default;
 CommandEvaluator& CommandEvaluator::operator=(CommandEvaluator&&) noexcept = default;
 CommandEvaluator::~CommandEvaluator() = default;
 
+Staged<ExternalArtifact> CommandEvaluator::build(const Candidate& candidate,
+                                                 const EvaluationContext& context) {
+  Staged<ExternalArtifact> staged;
+  if (context.stop.stop_requested())
+    staged.evaluation = Evaluation::failed(Verdict::rejected, "stopped before it was built");
+  else
+    staged.artifact = ExternalArtifact{candidate};
+  return staged;
+}
+
 Evaluation CommandEvaluator::evaluate(const Candidate& candidate, const EvaluationContext& context) {
+  return evaluate_in_stages(*this, candidate, context);
+}
+
+Evaluation CommandEvaluator::run(Staged<ExternalArtifact>&& staged, const EvaluationContext& context) {
   Impl& self = *impl_;
   const std::scoped_lock lock(self.measuring);
   const MeasuringTurn turn =
       MeasuringTurn::take({measured_core(self.options.core)}, context.stop, self.options.waits);
   if (!turn) return Evaluation::failed(Verdict::rejected, "stopped before it was measured");
   context.measured_on(measured_core(self.options.core).words);
-  Evaluation evaluation;
+  const Candidate& candidate = staged.artifact->candidate;
+  Evaluation evaluation = std::move(staged.evaluation);
   evaluation.provenance = "judged by the task's own commands; sandbox " +
                           description_of(self.options.sandbox) +
                           "; trusted: what they call right, and the times that they report";

@@ -20,6 +20,7 @@
 #include "kernelsearch/problem/module_problem.hpp"
 #include "modules_program.hpp"
 #include "problem_parts.hpp"
+#include "safetensors.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -395,18 +396,31 @@ class DefinitionReader {
                      "name it in \"custom_inputs_entrypoint\" of the definition");
       return {{"type", "custom"}};
     }
-    const JsonCursor path = input.at("path", todo);
+    const JsonCursor path = input.at("path", todo), key = input.at("tensor_key", todo);
     const std::string& name = path.string(todo);
-    return {{"type", "safetensors"},
+    const std::size_t file = tensor_file(path, name);
+    const std::string& wanted = key.string(todo);
+    std::string names;
+    for (const detail::SafeTensor& one : headers_[file]) {
+      if (one.name == wanted)
+        return {
+            {"type", "safetensors"},
             {"path", name},
-            {"tensor_key", input.at("tensor_key", todo).string(todo)},
-            {"file", tensor_file(path, name)}};
+            {"tensor_key", wanted},
+            {"file", tensors_[file].path},
+            {"stored",
+             {{"dtype", one.type}, {"shape", one.extents}, {"offset", one.offset}, {"bytes", one.bytes}}}};
+      if (names.size() < 200) names += (names.empty() ? "" : ", ") + one.name;
+    }
+    key.refuse("is a tensor that the file does not have",
+               names.empty() ? "the file has none" : "name " + names);
   }
 
-  /// The name under which the program has a file with inputs, whose bytes go along as digits.
-  std::string tensor_file(const JsonCursor& place, const std::string& name) {
+  /// Which of the files with inputs it is; their bytes go along as digits, and their headers are checked here
+  /// alone.
+  std::size_t tensor_file(const JsonCursor& place, const std::string& name) {
     for (std::size_t i = 0; i < paths_.size(); ++i)
-      if (paths_[i] == name) return tensors_[i].path;
+      if (paths_[i] == name) return i;
     fs::path found;
     if (name.find('\0') != std::string::npos || fs::path(name).is_absolute() || name.empty())
       place.refuse("leads out of the task's folder", "write a path relative to it");
@@ -427,10 +441,20 @@ class DefinitionReader {
       place.refuse("brings the files with inputs over 6 MiB", std::to_string(size) + " bytes",
                    "let a function make large inputs: \"custom_inputs_entrypoint\"");
     const std::string bytes = whole_file(found, largest_tensors, "the file with inputs");
+    const auto length = detail::try_safetensors_length(std::string_view(bytes).substr(0, 8), bytes.size());
+    if (!length) refuse_header(place, length.error());
+    auto header = detail::try_safetensors(std::string_view(bytes).substr(8, *length), bytes.size());
+    if (!header) refuse_header(place, header.error());
+    headers_.push_back(*std::move(header));
     std::string text = detail::hex_digits(bytes);
     paths_.push_back(name);
     tensors_.push_back({"inputs_" + std::to_string(tensors_.size()) + ".safetensors.hex", std::move(text)});
-    return tensors_.back().path;
+    return tensors_.size() - 1;
+  }
+
+  [[noreturn]] static void refuse_header(const JsonCursor& place, const std::string& fault) {
+    place.refuse("is not a safetensors file that can be read: " + fault,
+                 "write it with the format's own library");
   }
 
   void add_workload(TaskJson made, const std::vector<std::pair<std::string, std::int64_t>>& values,
@@ -457,6 +481,7 @@ class DefinitionReader {
   std::size_t found_ = 0, tensor_bytes_ = 0;
   std::vector<std::string> paths_;
   std::vector<SourceFile> tensors_;
+  std::vector<std::vector<detail::SafeTensor>> headers_;  ///< of these files
 };
 
 /// The folder of the data set that a file is in: the one that has `definitions` above it; empty: none.

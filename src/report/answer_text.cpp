@@ -78,7 +78,8 @@ std::string solution_text(const Problem& problem, const std::string& answer, con
 /// The workload of a shape in the data set's own words; what it did not name is named by the shape.
 TaskJson workload_json(const TaskJson& known, const std::string& shape) {
   TaskJson inputs = known.value("inputs", TaskJson::object());
-  for (TaskJson& given : inputs) given.erase("file");
+  for (TaskJson& given : inputs)
+    for (const char* ours : {"file", "stored"}) given.erase(ours);
   return {{"uuid", known.value("uuid", shape)},
           {"axes", known.value("axes", TaskJson::object())},
           {"inputs", std::move(inputs)}};

@@ -53,18 +53,17 @@ AnyEvaluator made(Problem problem, const MeasurementOptions& options, Pairing pa
     HostOptions host = host_options(options);
     host.pairs.when = pairing;
     const int device = options.devices.empty() ? 0 : options.devices.front();
-    return ModuleEvaluator(
-        std::move(problem), host,
-        [device, cores = HostPeaksOptions{.threads = problem.threads, .core = host.core, .has_turn = true}](
-            bool on_device) -> DevicePeaks {
-          Problem like;
-          like.backend = Backend::cuda;
-          try {
-            return on_device ? device_peaks(like, device) : host_peaks(cores);
-          } catch (const ConfigError&) {  // fewer cores than threads
-            return {};
-          }
-        });
+    // Of any core: the thread that asks is kept off the measured one.
+    const HostPeaksOptions cores{.threads = problem.threads, .has_turn = true};
+    return ModuleEvaluator(std::move(problem), host, [device, cores](bool on_device) -> DevicePeaks {
+      Problem like;
+      like.backend = Backend::cuda;
+      try {
+        return on_device ? device_peaks(like, device) : host_peaks(cores);
+      } catch (const ConfigError&) {  // fewer cores than threads
+        return {};
+      }
+    });
   }
   if (has_command_reference(problem)) {
     HostOptions host = host_options(options);

@@ -44,6 +44,12 @@ std::string changed(std::string text, const std::string& what, const std::string
   return text.replace(at, what.size(), instead);
 }
 
+std::string safetensors_file(const std::string& header, const std::string& data) {
+  std::string text;
+  for (int i = 0; i < 8; ++i) text += static_cast<char>(header.size() >> (8 * i) & 255);
+  return text + header + data;
+}
+
 Problem made_definition(const fs::path& folder, const std::string& definition = plain_definition,
                         const std::string& workloads = plain_workload) {
   put_text(folder / "definition.json", definition);
@@ -223,12 +229,15 @@ TEST_CASE("definition: files with inputs stay inside the folder, and go along as
   fs::create_symlink(outside.path() / "work.jsonl", linked.path() / "workload.jsonl");
   CHECK_THROWS_WITH_AS((void)made_definition(linked.path(), plain_definition, ""),
                        doctest::Contains("is a link out of its folder"), ConfigError);
-  put_text(folder.path() / "in" / "x.safetensors", std::string("\x00\xff\x1a", 3));
+  put_text(folder.path() / "in" / "x.safetensors",
+           safetensors_file(R"({"x": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]}})",
+                            std::string("\x00\xff\x1a", 3)));
   const Problem problem = made_definition(folder.path(), plain_definition,
                                           workload("in/x.safetensors") + "\n" + workload("in/x.safetensors"));
   REQUIRE(problem.external->files.size() == 2);
   CHECK(problem.external->files[1].path == "inputs_0.safetensors.hex");
-  CHECK(problem.external->files[1].text == "00ff1a");
+  CHECK(problem.external->files[1].text.starts_with("3c000000000000007b"));
+  CHECK(problem.external->files[1].text.ends_with("7d00ff1a"));
   put_text(folder.path() / "in" / "x.safetensors", std::string(7u << 20, 'x'));
   CHECK_THROWS_WITH_AS((void)made_definition(folder.path(), plain_definition, workload("in/x.safetensors")),
                        doctest::Contains("over 6 MiB"), ConfigError);
@@ -295,6 +304,41 @@ TEST_CASE("definition: the example is read") {
   CHECK(problem.shapes.size() == 2);
   const Problem begun = read_definition_problem(folder / "solution.json", unused_python);
   check_has(begun.kernel.regions.device, "run = gated\n");
+}
+
+TEST_CASE("definition: a file with inputs has its header checked, and its place is told") {
+  const auto stored = [](const std::string& header, std::size_t bytes, Problem* made = nullptr) {
+    const TemporaryFolder folder;
+    put_text(folder.path() / "x.safetensors",
+             header.empty() ? "short" : safetensors_file(header, std::string(bytes, '\1')));
+    const std::string input = R"({"type": "safetensors", "path": "x.safetensors", "tensor_key": "a"})";
+    try {
+      const Problem problem = made_definition(folder.path(), plain_definition,
+                                              changed(plain_workload, R"({"type": "random"})", input));
+      if (made != nullptr) *made = problem;
+      return std::string();
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::string header = R"({"a": {"dtype": "F32", "shape": [6], "data_offsets": [0, 24]})";
+  Problem problem;
+  CHECK(stored(header + "}", 24, &problem) == "");
+  const auto task = detail::task_literal(problem.reference.source);
+  const auto& input = task["workloads"]["n=4"]["inputs"]["x"];
+  CHECK(input["file"] == "inputs_0.safetensors.hex");
+  CHECK(input["stored"] ==
+        nlohmann::ordered_json::parse(R"({"dtype": "F32", "shape": [6], "offset": )" +
+                                      std::to_string(9 + header.size()) + R"(, "bytes": 24})"));
+  check_has(stored(header + "}", 20), "is not a safetensors file that can be read: ");
+  check_has(stored(header + R"(, "b": {"dtype": "F32", "shape": [1], "data_offsets": [20, 24]}})", 24),
+            "\"b\" overlaps another");
+  check_has(stored(R"({"a": {"dtype": "F32", "shape": [6], "data_offsets": [0, 20]}})", 20), "ask for 24");
+  check_has(stored(R"({"b": {"dtype": "F32", "shape": [6], "data_offsets": [0, 24]}})", 24),
+            "/tensor_key is a tensor that the file does not have: \"a\"; name b");
+  check_has(stored("{}", 0), "the file has none");
+  check_has(stored("", 0), "it is shorter than 8 bytes");
+  check_has(stored("[1]", 0), "its header is not a JSON object");
 }
 
 TEST_CASE("definition: weights and call counts of workloads") {

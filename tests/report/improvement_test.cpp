@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/report/load.hpp"
+#include "kernelsearch/report/render_report.hpp"
+#include "kernelsearch/report/report_model.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/report/winner.hpp"
 #include "support/check_has.hpp"
@@ -81,4 +83,30 @@ TEST_CASE("run_summary: says how many trials were measured under load") {
             "load      1 of 4 trials were measured while others used the core or device (up to 43 % of it)");
   CHECK(run_totals(stored.store, stored.run).loaded == 1);
   CHECK(load_of(loaded.evaluation.features) == 0.43);
+}
+
+TEST_CASE("run_summary, reports: the score S and the baseline, only where there are some") {
+  StoredRun stored;
+  CHECK(run_summary(stored.store, stored.run).find("score ") == std::string::npos);
+  const ReportModel plain = report_of(stored.store, stored.run);
+  CHECK(report_markdown({&plain, 1}).find("score S") == std::string::npos);
+  CHECK(report_json({&plain, 1}).find("\"score\"") == std::string::npos);
+  Outcome scored = stored.store.trial(stored.run, TrialId{1})->outcome;
+  scored.evaluation.features.set("sol.score", 0.625);
+  stored.store.add_revision(stored.run, {}, scored);
+  check_has(
+      run_summary(stored.store, stored.run),
+      "score     S 0.625 over the reference: 1 at the roofline's bound (everything moved once at the peak "
+      "of memory, products at that of their type), 0.5 at it\n");
+  scored.evaluation.features.set("torch.over_baseline", 1.5);
+  scored.evaluation.features.set("torch.over_baseline_low", 1.25);
+  scored.evaluation.features.set("torch.over_baseline_high", 2);
+  stored.store.add_revision(stored.run, {}, scored);
+  const std::string summary = run_summary(stored.store, stored.run);
+  check_has(summary, "\n          1.5x (1.25 to 2) over the baseline\n");
+  check_has(summary, "score     S 0.625 over the baseline: ");
+  const ReportModel report = report_of(stored.store, stored.run);
+  check_has(report_markdown({&report, 1}), "| speedup | score S | settings |");
+  check_has(report_markdown({&report, 1}), " | 0.625 | ");
+  check_has(report_json({&report, 1}), "\"score\":[null,0.625,null,null]");
 }

@@ -279,20 +279,10 @@ TEST_CASE("definitions: inputs of a file and of a function, and infinities that 
   of.input = R"({"type": "safetensors", "path": "x.safetensors", "tensor_key": "a"})";
   const std::string header = R"({"a": {"dtype": "F32", "shape": [6], "data_offsets": [0, 24]})";
   CHECK(declined(of, tensors(header + "}", 24)) == "");
-  check_has(declined(of, tensors(header + "}", 20)), "`a` lies outside of it");
-  check_has(
-      declined(of,
-               tensors(header + R"(, "b": {"dtype": "F32", "shape": [1], "data_offsets": [20, 24]}})", 24)),
-      "`a` and `b` overlap");
-  check_has(declined(of, tensors(R"({"a": {"dtype": "F32", "shape": [6], "data_offsets": [0, 20]}})", 24)),
-            "`a` has 20 bytes, its type and shape need 24");
-  check_has(declined(of, tensors(R"({"b": {"dtype": "F32", "shape": [6], "data_offsets": [0, 24]}})", 24)),
-            "has no tensor `a`; it has b");
   check_has(declined(of, tensors(R"({"a": {"dtype": "F64", "shape": [6], "data_offsets": [0, 48]}})", 48)),
             "`x` is torch.float64 [6], the definition says float32 [6]");
-  check_has(declined(of, "short"), "it is shorter than its header");
-  check_has(declined(of, std::string(16, '\x7f')), "its header would take");
-  check_has(declined(of, tensors("[1]", 0)), "its header is no object");
+  check_has(declined(of, tensors(R"({"a": {"dtype": "U64", "shape": [6], "data_offsets": [0, 48]}})", 48)),
+            "tensors that a file stores as U64 are not supported");
   of.input = R"({"type": "custom"})";
   of.more = R"("custom_inputs_entrypoint": "make", )";
   CHECK(declined(of) == "");
