@@ -5,12 +5,12 @@
 
     code_lines.py [REVISION...]     of the working tree; of each revision as well, and how the tree differs from it
     code_lines.py --self-test"""
+import argparse
 import collections
 import io
 import pathlib
 import re
 import subprocess
-import sys
 import tarfile
 
 ROOMS = ("include", "src", "apps", "python")
@@ -65,18 +65,22 @@ def self_test():
     assert lines_of('# a\nx = 1  # b\n\n"""c"""\n', ".py") == 2
 
 
-def main(revisions):
-    if revisions == ["--self-test"]:
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("revisions", metavar="REVISION", nargs="*")
+    parser.add_argument("--self-test", action="store_true")
+    given = parser.parse_args()
+    if given.self_test:
         return self_test()
     now = counted(of_tree())
     print(f"{'':<12}" + "".join(f"{room:>9}" for room in ROOMS) + f"{'all':>9}")
     row = lambda name, counts: print(f"{name:<12}" + "".join(f"{counts[room]:>9}" for room in ROOMS) + f"{sum(counts.values()):>9}")
     row("tree", now)
-    for revision in revisions:
+    for revision in given.revisions:
         before = counted(of_revision(revision))
         row(revision[:11], before)
         row("  change", collections.Counter({room: now[room] - before[room] for room in ROOMS}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
