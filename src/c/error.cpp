@@ -10,7 +10,6 @@
 
 #include "handles.hpp"
 #include "kernelsearch/core/nearest.hpp"
-#include "kernelsearch/run/run_option.hpp"
 #include "kernelsearch/store/store_error.hpp"
 #include "kernelsearch/version.hpp"
 
@@ -223,15 +222,8 @@ void Options::read(const char* name, std::vector<std::string>& value) {
     }
   }
 }
-void Options::read(RunOptions& options) {
-  for (const auto& [name, value] : body_->object.items()) {
-    const Result<const RunOption*> option = try_find_run_option(name);
-    if (!option) refuse(KS_UNKNOWN_NAME, option.error().what, option.error().given, option.error().todo);
-    const Result<void> set = try_set_run_options(options, {{name, value}});
-    if (!set)
-      refuse((*option)->choices.empty() ? KS_WRONG_TYPE : KS_CONFIG_ERROR, set.error().what,
-             set.error().given, set.error().todo);
-  }
+const nlohmann::json& Options::object() const noexcept {
+  return body_->object;
 }
 void Options::finish() const {
   for (const auto& [name, value] : body_->object.items()) {

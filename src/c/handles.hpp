@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,7 +22,6 @@
 #include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "kernelsearch/problem/problem.hpp"
-#include "kernelsearch/run/run_options.hpp"
 #include "kernelsearch/runtime/plan.hpp"
 #include "kernelsearch/runtime/settings.hpp"
 #include "kernelsearch/space/space.hpp"
@@ -217,8 +217,8 @@ class Options {
   void read(const char* name, double& value);
   void read(const char* name, std::string& value);
   void read(const char* name, std::vector<std::string>& value);
-  void read(RunOptions& options);  ///< all of them, which leaves none
   void finish() const;
+  [[nodiscard]] const nlohmann::json& object() const noexcept;  ///< all of them
 
  private:
   struct Body;

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <mutex>
+#include <nlohmann/json.hpp>
 
 #include "handles.hpp"
+#include "kernelsearch/run/run_option.hpp"
 
 namespace kernelsearch::c {
 namespace {
@@ -100,8 +102,15 @@ class OwnEvaluator {
 
 RunOptions read_run_options(const char* json) {
   RunOptions options;
-  Options given(json);
-  given.read(options);
+  const Options given(json);
+  for (const auto& [name, value] : given.object().items()) {
+    const Result<const RunOption*> option = try_find_run_option(name);
+    if (!option) refuse(KS_UNKNOWN_NAME, option.error().what, option.error().given, option.error().todo);
+    const Result<void> set = try_set_run_options(options, {{name, value}});
+    if (!set)
+      refuse((*option)->choices.empty() ? KS_WRONG_TYPE : KS_CONFIG_ERROR, set.error().what,
+             set.error().given, set.error().todo);
+  }
   return options;
 }
 

@@ -14,7 +14,7 @@ using namespace kernelsearch_test;
 using nlohmann::json;
 
 namespace {
-const std::filesystem::path fixtures = std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "tests/fixtures";
+const std::filesystem::path flag_fixtures = std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "tests/fixtures";
 }
 
 TEST_CASE("run flags: the help lists each option in its group, and the completion completes it") {
@@ -69,8 +69,8 @@ TEST_CASE("run flags: a value that does not fit is wrong usage, and says what to
 TEST_CASE("run flags: a system's options are written with its name; a former flag still works and says so") {
   const Desk desk;
   const auto tuned = [&](std::vector<std::string> more, const char* store) {
-    more.insert(more.begin(), {"tune", (fixtures / "problems/dot").string(), "--budget", "3", "--samples",
-                               "2", "--store", store, "--out", "out", "--seed", "3", "--json"});
+    more.insert(more.begin(), {"tune", (flag_fixtures / "problems/dot").string(), "--budget", "3",
+                               "--samples", "2", "--store", store, "--out", "out", "--seed", "3", "--json"});
     Ran ran = desk.kernelsearch(more);
     REQUIRE_MESSAGE(ran.code == 0, ran.err);
     return ran;
@@ -87,12 +87,12 @@ TEST_CASE("run flags: a system's options are written with its name; a former fla
                          "--store", "now.db", "--out", "out", "--json"});
   REQUIRE_MESSAGE(on.code == 0, on.err);
   CHECK(on.json()["trials"] == 4);
-  const Ran wrong = desk.kernelsearch({"tune", (fixtures / "problems/dot").string(), "--system",
+  const Ran wrong = desk.kernelsearch({"tune", (flag_fixtures / "problems/dot").string(), "--system",
                                        "helion_lfbo(initail=4)", "--store", "x.db"});
   CHECK(wrong.code == 3);
   check_has(wrong.err, "there is no such option of helion_lfbo: initail; did you mean initial?");
-  const Ran former = desk.kernelsearch({"tune", (fixtures / "problems/dot").string(), "--system", "stark",
-                                        "--repairs", "2", "--store", "x.db"});
+  const Ran former = desk.kernelsearch({"tune", (flag_fixtures / "problems/dot").string(), "--system",
+                                        "stark", "--repairs", "2", "--store", "x.db"});
   CHECK(former.code == 3);
   check_has(former.err,
             "--repairs is an option of the system: write --system 'stark(repairs=2)'; the old "

@@ -17,6 +17,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "run/stored_options.hpp"
+#include "run/stored_row.hpp"
 
 using namespace kernelsearch;
 using nlohmann::json;
@@ -98,15 +99,6 @@ std::string tables() {
             " | " + resumed_as(option) + " | " + cell(std::string(option.summary)) + " |\n";
   }
   return text;
-}
-
-RunRow row_of(const detail::StoredOptions& stored) {
-  RunRow row;
-  row.info.policy = stored.options.system.empty() ? stored.options.policy : stored.options.system;
-  row.info.seed = stored.options.seed;
-  row.info.name = stored.options.name;
-  row.info.options = detail::encode_options(stored);
-  return row;
 }
 
 }  // namespace run_option_test

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kernelsearch/core/error.hpp"
+#include "run/stored_row.hpp"
 
 using namespace kernelsearch;
 using detail::decode_options;
@@ -17,15 +18,6 @@ using detail::StoredOptions;
 using nlohmann::json;
 
 namespace {
-
-RunRow row_of(const StoredOptions& stored) {
-  RunRow row;
-  row.info.policy = stored.options.system.empty() ? stored.options.policy : stored.options.system;
-  row.info.seed = stored.options.seed;
-  row.info.name = stored.options.name;
-  row.info.options = encode_options(stored);
-  return row;
-}
 
 StoredOptions full() {
   StoredOptions stored;
