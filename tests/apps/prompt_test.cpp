@@ -92,8 +92,11 @@ TEST_CASE("prompt: --variant and --options show what that system would ask") {
   for (const char* version : {"v1", "v2"}) {
     const Ran paper = shown({"--variant", version});
     CHECK_MESSAGE(printed(paper.out, "declare no tunables"), paper.err);  // the paper tunes nothing
-    CHECK(printed(paper.out, "Strategy: tiling\n"));
   }
+  // v2 takes the first by evidence, v1 draws one while it warms up.
+  CHECK(printed(shown({"--variant", "v2"}).out, "Strategy: tiling\n"));
+  CHECK(printed(shown({"--variant", "v1"}).out, "Strategy: fusion\n"));
+  CHECK(printed(shown({"--variant", "v1", "--seed", "2"}).out, "Strategy: vectorization\n"));
   write_text(desk.path() / "mine.json", R"({"variant": "v1", "without": "model_chooses"})");
   const Ran chosen = shown({"--options", "mine.json"});
   CHECK_MESSAGE(printed(chosen.out, "- loop_order: "), chosen.err);  // the six to choose from
