@@ -30,7 +30,7 @@ class Kernelsearch(ConanFile):
         self.version = re.search(r'#define KERNELSEARCH_VERSION "([^"]*)"', header).group(1)
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "THIRD_PARTY_NOTICES", "cmake/*", "data/*", "include/*", "src/*", "python/kernelsearch/modules.py"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "THIRD_PARTY_NOTICES", "cmake/*", "data/*", "include/*", "src/*", "python/kernelsearch/*.py"):
             copy(self, pattern, src=SOURCES, dst=self.export_sources_folder)
 
     def validate(self):

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every recipe of packaging/ and every package names the dependencies that CMake looks for, and no others: recipes_test.py SOURCE."""
+import fnmatch
 import json
 import pathlib
 import re
@@ -56,6 +57,14 @@ def same(what, kind, named, wanted):
 
 recipe = "packaging/conan/conanfile.py"
 same(recipe, "conan", dict(re.findall(r'self\.requires\("([a-z0-9_]+)/\[>=([0-9.]+)', read(recipe))), lowest)
+# Conan builds a copy of the sources: the files outside of src/ that are compiled in must be in it too.
+copied = re.findall(r'"([^"]+)"', re.search(r"for pattern in \((.*?)\):", read(recipe)).group(1))
+embedded = re.findall(r"\.\./(\S+) kernelsearch::detail", read("src/CMakeLists.txt"))
+if len(embedded) < 5:
+    failures.append(f"src/CMakeLists.txt no longer names the files that are compiled in as this test knows it; found {embedded}")
+for file in embedded:
+    if not any(fnmatch.fnmatch(file, pattern) for pattern in copied):
+        failures.append(f"{recipe} does not copy {file}, which src/CMakeLists.txt compiles in; add it to the patterns of `export_sources`")
 
 recipe = "packaging/vcpkg/kernelsearch/vcpkg.json"
 port = json.loads(read(recipe))

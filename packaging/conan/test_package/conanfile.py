@@ -24,4 +24,9 @@ class UseOfKernelsearch(ConanFile):
 
     def test(self):
         if can_run(self):
-            self.run(os.path.join(self.cpp.build.bindir, "smallest"), env="conanrun")
+            programs = ["smallest"]
+            components = str(self.dependencies["kernelsearch"].options.components).split(",")
+            if "all" in components or "run" in components:
+                programs.append("in_house_autotuner")
+            for program in programs:
+                self.run(os.path.join(self.cpp.build.bindir, program), env="conanrun")

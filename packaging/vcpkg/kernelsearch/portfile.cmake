@@ -37,4 +37,6 @@ file(REMOVE_RECURSE
   "${CURRENT_PACKAGES_DIR}/debug/share"
   "${CURRENT_PACKAGES_DIR}/libexec"
   "${CURRENT_PACKAGES_DIR}/share/doc")
+# Without it vcpkg advises programs to link every target, header_only and core together.
+file(INSTALL "${CURRENT_PORT_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/kernelsearch")
 vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE" "${SOURCE_PATH}/THIRD_PARTY_NOTICES")
