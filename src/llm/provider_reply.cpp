@@ -183,7 +183,7 @@ void read_anthropic(const bj::value& document, ProviderReply& reply) {
 
 ProviderReply read_reply(Provider provider, int http_status, std::string_view body) {
   ProviderReply reply;
-  bj::error_code failed;
+  boost::system::error_code failed;
   const bj::value document = bj::parse(bj::string_view(body.data(), body.size()), failed);
   const bj::value* error = failed ? nullptr : find(&document, "error");
   if (http_status < 200 || http_status >= 300 || (error != nullptr && !error->is_null())) {
@@ -219,7 +219,7 @@ bool ReplyStream::event(std::string_view type, std::string_view data) {
     return false;
   }
   bj::monotonic_resource memory(memory_->block.data(), memory_->block.size());
-  bj::error_code failed;
+  boost::system::error_code failed;
   const bj::value document = bj::parse(bj::string_view(data.data(), data.size()), failed, &memory);
   if (failed || !document.is_object())
     return malformed("an event of its stream is no JSON: " + shortened(data.substr(0, 120)));
