@@ -13,6 +13,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/run/first_questions.hpp"
+#include "kernelsearch/run/run_option.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "option_file.hpp"
 #include "terminal.hpp"
@@ -112,7 +113,13 @@ void add_prompt(CLI::App& app, int& exit_code) {
   sub->add_option("--seed", o.seed, "Seed of every random choice of the search")->capture_default_str();
   sub->add_flag("--json", command->json, "As a JSON array with the messages of each question");
   sub->callback([command, &exit_code] {
-    command->questions.system_options = with_option_file(command->file, command->questions.system_options);
+    auto& asked = command->questions;
+    RunOptions named;  // its options may be written with the system's name, as `tune` has them
+    named.system = asked.system;
+    named.system_options = with_option_file(command->file, asked.system_options);
+    split_system(named);
+    asked.system = named.system;
+    asked.system_options = named.system_options;
     exit_code = run(*command);
   });
 }

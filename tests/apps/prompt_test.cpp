@@ -103,6 +103,9 @@ TEST_CASE("prompt: --variant and --options show what that system would ask") {
   CHECK_FALSE(printed(chosen.out, "- strength_reduction: "));
   CHECK(printed(shown({"--options", "mine.json", "--system-options", R"({"variant": "ours"})"}).out,
                 "- strength_reduction: "));
+  const Ran written =
+      desk.kernelsearch({"prompt", host_matmul, "--system", "kernelband(variant=v1)", "--role", "rewriter"});
+  CHECK_MESSAGE(written.out == shown({"--variant", "v1"}).out, written.err);
   const auto refused = [&](std::vector<std::string> more, const char* words) {
     const Ran ran = shown(std::move(more));
     CHECK(ran.code == 3);
