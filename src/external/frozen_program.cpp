@@ -69,7 +69,7 @@ detail::Launch program_launch(const ExternalProgram& program, const HostOptions&
   boxed.cores = parts.cores;
   boxed.readable = options.readable;
   for (const std::string& folder : program.readable) boxed.readable.emplace_back(folder);
-  boxed.devices = boxed.forks = program.devices;
+  boxed.devices = program.devices;
   boxed.own_processes = true;
   boxed.temporary_bytes = evaluator_temporary_bytes;
   boxed.limits = {{RLIMIT_CORE, 0}};

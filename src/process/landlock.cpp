@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -62,12 +65,25 @@ void allow_path(int rule_set, std::uint64_t access, const std::string& path) {
 }
 
 // Sockets of every kind: Landlock knows only those of TCP. A process that tries gets EPERM, as compilers may
-// ask for name services and go on without.
-bool deny_sockets() noexcept {
+// ask for name services and go on without. CUDA's driver makes no context without a local socket of the kind
+// SOCK_SEQPACKET, which it connects to nothing; what uses devices may have that kind, unconnected.
+bool deny_sockets(bool devices) noexcept {
   constexpr unsigned denied = SECCOMP_RET_ERRNO | EPERM;
+  constexpr unsigned without_devices = 0xffffffffu;  // the number of no system call
+  constexpr auto argument = [](unsigned index) { return offsetof(seccomp_data, args) + 8 * index; };
+  static_assert(std::endian::native == std::endian::little);  // the lower half of an argument comes first
   sock_filter code[] = {
       KERNELSEARCH_SYSCALL_FILTER,
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, devices ? __NR_socket : without_devices, 0, 7),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, argument(0)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, argument(1)),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, denied),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
       KERNELSEARCH_SYSCALL(__NR_socket, denied),
+      KERNELSEARCH_SYSCALL(__NR_connect, denied),
       KERNELSEARCH_SYSCALL(__NR_io_uring_setup, denied),  // which can open sockets past this filter
       KERNELSEARCH_SYSCALL(__NR_ptrace, denied),
       KERNELSEARCH_SYSCALL(__NR_process_vm_readv, denied),
@@ -99,20 +115,14 @@ Descriptor landlock_rule_set(const LandlockRules& rules) {
   return made;
 }
 
-bool landlock_restrict(int rule_set, bool writes_own_proc) noexcept {
-  if (writes_own_proc) {
-    const int own = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    const PathBeneath rule{handled_files(landlock_version()), own};
-    if (own >= 0 && syscall(call_add_rule, rule_set, rule_path_beneath, &rule, 0) != 0) return false;
-    if (own >= 0) close(own);
-  }
+bool landlock_restrict(int rule_set, bool devices) noexcept {
   // Another user namespace is the price of another network; many systems do not sell it, and Landlock and the
   // filter deny sockets anyway.
   (void)unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC);
   // What changed its user or namespace owns nothing below /proc/self otherwise, where its files are.
   (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(call_restrict_self, rule_set, 0) == 0 &&
-         deny_sockets();
+         deny_sockets(devices);
 }
 
 }  // namespace kernelsearch::detail

@@ -27,9 +27,8 @@ struct LandlockRules {
 [[nodiscard]] Descriptor landlock_rule_set(const LandlockRules& rules);
 
 /// Restricts the calling process for good, denies it sockets, and leaves our network and IPC namespaces where
-/// the system lets it. With `writes_own_proc` it may also write below its own /proc/self, without which
-/// CUDA's driver does not start; such a rule can only be added by the process itself. Only async-signal-safe
-/// calls. False where Landlock refuses.
-[[nodiscard]] bool landlock_restrict(int rule_set, bool writes_own_proc) noexcept;
+/// the system lets it. With `devices` it may make local sockets of the kind SOCK_SEQPACKET, as CUDA's driver
+/// does, and connect none. Only async-signal-safe calls. False where Landlock refuses.
+[[nodiscard]] bool landlock_restrict(int rule_set, bool devices) noexcept;
 
 }  // namespace kernelsearch::detail

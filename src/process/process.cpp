@@ -101,7 +101,7 @@ void end_with_parent(const Launch& launch, const Prepared& prepared) {
       die(report_at, 2);
   }
   if (!launch.directory.empty() && chdir(launch.directory.c_str()) != 0) die(report_at, 4);
-  if (rules >= 0 && !landlock_restrict(rules, launch.writes_own_proc)) die(report_at, 5);
+  if (rules >= 0 && !landlock_restrict(rules, launch.devices)) die(report_at, 5);
   // Changing the user or the namespace cleared it.
   end_with_parent(launch, prepared);
   execve(prepared.argv[0], prepared.argv.data(), const_cast<char**>(prepared.environment.data()));

@@ -50,7 +50,7 @@ struct Launch {
   bool leaves_nothing = false;   ///< once it has ended, what is left of its process group is killed
   bool as_nobody = false;        ///< give up root first
   std::shared_ptr<const Descriptor> rule_set{};  ///< of Landlock, to be restricted by; null: none
-  bool writes_own_proc = false;                  ///< with rules: it may write below its own /proc/self
+  bool devices = false;                          ///< with rules: it uses the machine's devices
   std::string directory{};                       ///< to start in; empty: ours
   std::vector<std::string> environment{};        ///< `NAME=value` besides PATH and LC_ALL
 };

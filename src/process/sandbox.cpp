@@ -219,14 +219,12 @@ Launch launch_restricted(const Boxed& boxed) {
   for (const auto& [outside, inside] : boxed.folders) rules.readable.push_back(outside.string());
   if (boxed.processes) rules.readable.emplace_back("/proc");  // there is no rule for one's own part of it
   if (boxed.devices) {
-    for (const char* folder : {"/proc", "/sys", "/opt"}) rules.readable.emplace_back(folder);
+    for (const char* folder : {"/sys", "/opt"}) rules.readable.emplace_back(folder);
     rules.writable.emplace_back("/dev");
     // CUDA's driver writes to the entry of each process that uses it, and no rule names those to come. What
     // is secret there, such as another's memory, Landlock denies all the same.
-    if (boxed.forks)
-      rules.writable.emplace_back("/proc");
-    else
-      launch.writes_own_proc = true;
+    rules.writable.emplace_back("/proc");
+    launch.devices = true;
   } else {
     rules.writable.assign(std::begin(harmless_devices), std::end(harmless_devices));
   }

@@ -30,10 +30,9 @@ struct Boxed {
   std::vector<int> cores;
   std::vector<std::pair<int, std::uint64_t>> limits;  ///< of everything inside
   std::uint64_t temporary_bytes = std::uint64_t{1} << 20;
-  bool devices = false;        ///< sees the machine's devices, /proc and /sys, and may outlive its thread
-  bool forks = false;          ///< with `devices`: what it starts uses them too, not only the program itself
-  bool processes = false;      ///< sees its own processes in /proc
-  bool own_processes = false;  ///< the same, but never others' as well: nothing where /proc has them
+  bool devices = false;          ///< sees the machine's devices, /proc and /sys, and may outlive its thread
+  bool processes = false;        ///< sees its own processes in /proc
+  bool own_processes = false;    ///< the same, but never others' as well: nothing where /proc has them
   bool outlives_thread = false;  ///< it watches its connection to us instead
   /// Folders outside with the names that they have inside; without namespaces they keep their own.
   std::vector<std::pair<std::filesystem::path, std::string>> folders;

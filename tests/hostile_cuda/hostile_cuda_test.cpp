@@ -3,7 +3,8 @@
 
 // Hostile and honest device kernels and launch functions, judged on a GPU, or with
 // KERNELSEARCH_TEST_BACKEND=standin on the stand-in of HIP (whose libraries KERNELSEARCH_HIP_RUNTIME
-// and KERNELSEARCH_HIPRTC name). KERNELSEARCH_TEST_REPEAT=N judges each N times.
+// and KERNELSEARCH_HIPRTC name). KERNELSEARCH_TEST_REPEAT=N judges each N times, KERNELSEARCH_TEST_THREADS=N
+// kernels of N problems at a time.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -56,9 +57,10 @@ GpuOptions options(const std::filesystem::path& cache) {
   return chosen;
 }
 
-/// Judges the kernels of one problem, hostile ones also naively, and after each of them an honest one.
+/// Judges the kernels of one problem, hostile ones also naively where asked, and after each of them an honest
+/// one.
 void judge(const std::string& name, const std::vector<Judged*>& results, const Sample* honest,
-           const std::filesystem::path& cache) {
+           const std::filesystem::path& cache, bool naively) {
   Problem problem = hostile::problem(name, backend);
   if (honest != nullptr) {  // what a judge may compare candidates with
     problem.kernel.regions.device = honest->code;
@@ -71,7 +73,7 @@ void judge(const std::string& name, const std::vector<Judged*>& results, const S
   for (Judged* result : results) try {
       const bool is_hostile = !result->sample->value("expect").empty();
       const Candidate candidate = hostile::candidate(problem, *result->sample);
-      if (is_hostile) result->naive = naive.judge(candidate);
+      if (is_hostile && naively) result->naive = naive.judge(candidate);
       EvaluationContext context;
       if (const std::string seconds = result->sample->value("incumbent"); !seconds.empty())
         context.incumbent = std::atof(seconds.c_str());
@@ -106,7 +108,7 @@ std::string missing_launch_compiler() {
 }
 
 std::vector<Judged> judge_all(const std::vector<Sample>& hostile_ones, const std::vector<Sample>& honest_ones,
-                              const std::filesystem::path& cache) {
+                              const std::filesystem::path& cache, bool naively) {
   std::vector<Judged> results(hostile_ones.size() + honest_ones.size());
   std::map<std::string, std::vector<Judged*>> by_problem;
   std::map<std::string, const Sample*> honest;
@@ -123,11 +125,14 @@ std::vector<Judged> judge_all(const std::vector<Sample>& hostile_ones, const std
   for (const auto& [name, list] : by_problem) names.push_back(name);
   std::atomic<std::size_t> taken{0};
   std::vector<std::thread> threads;
-  const unsigned most = std::clamp(std::thread::hardware_concurrency() / 3, 1u, 4u);
+  // Processes that share a GPU take turns on it, so that more of them are not sooner done.
+  const char* asked = std::getenv("KERNELSEARCH_TEST_THREADS");
+  const unsigned most = asked != nullptr ? static_cast<unsigned>(std::max(1, std::atoi(asked)))
+                                         : std::clamp(std::thread::hardware_concurrency() / 3, 1u, 4u);
   for (unsigned t = 0; t < most; ++t)
     threads.emplace_back([&] {
       for (std::size_t i = taken++; i < names.size(); i = taken++) try {
-          judge(names[i], by_problem[names[i]], honest[names[i]], cache);
+          judge(names[i], by_problem[names[i]], honest[names[i]], cache, naively);
         } catch (const std::exception& error) {
           for (Judged* result : by_problem[names[i]]) result->error = error.what();
         }
@@ -152,7 +157,7 @@ void write_table(const std::vector<Judged>& results) {
 }
 
 /// That a kernel got the verdict that it deserves.
-void check_verdict(const Judged& result) {
+void check_verdict(const Judged& result, bool naively) {
   const Sample& sample = *result.sample;
   CAPTURE(sample.name);
   CAPTURE(result.ours.reason);
@@ -177,6 +182,7 @@ void check_verdict(const Judged& result) {
   // Not on the stand-in: its times are those of a processor that others use.
   if (backend == GpuBackend::cuda && sample.value("gain") == "none" && result.ours.verdict == Verdict::ok)
     CHECK(result.ours.measurement.seconds > 0.7 * result.honest_seconds);
+  if (!naively) return;
   const std::string naive = sample.at("naive", backend);
   if (sample.value("forged") == "yes") CHECK(result.naive.mean < 1e-7);
   if (naive == "fooled") CHECK(result.naive.accepted);
@@ -201,9 +207,10 @@ TEST_CASE("hostile kernels fool a naive harness and get the verdict that each de
   const TemporaryFolder cache;
   for (std::size_t turn = 0; turn < repeats_asked(); ++turn) {
     CAPTURE(turn);
-    const std::vector<Judged> results = judge_all(hostile_ones, honest_ones, cache.path());
+    const bool naively = turn == 0;  // that an attack works is shown once
+    const std::vector<Judged> results = judge_all(hostile_ones, honest_ones, cache.path(), naively);
     write_table(results);
-    for (const Judged& result : results) check_verdict(result);
+    for (const Judged& result : results) check_verdict(result, naively);
   }
 }
 

@@ -4,9 +4,12 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -17,9 +20,11 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "process/landlock.hpp"
 #include "process/run_command.hpp"
 #include "process/sandboxed.hpp"
 #include "process/scratch_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
 
@@ -132,14 +137,13 @@ TEST_CASE("sandbox: what needs /proc has one, also where bwrap can mount none") 
 }
 
 TEST_CASE("sandbox: what uses devices may write below its own /proc, and not into other processes") {
-  // As CUDA's driver does. Under Landlock a rule that names it can only be added by the process itself.
-  const auto output = [](Sandbox sandbox, const std::string& script, bool devices, bool forks = false) {
+  // As CUDA's driver does, in the program and in what it starts.
+  const auto output = [](Sandbox sandbox, const std::string& script, bool devices) {
     const detail::ScratchFolder scratch(sandbox_status(sandbox).as_nobody);
     detail::Boxed boxed;
     boxed.argv = {"/bin/bash", "-c", script};
     boxed.scratch = scratch.path();
     boxed.devices = devices;
-    boxed.forks = forks;
     boxed.processes = !devices;
     return detail::run_command(detail::launch_in(sandbox, boxed), 5.0, 1 << 20).output;
   };
@@ -152,13 +156,48 @@ TEST_CASE("sandbox: what uses devices may write below its own /proc, and not int
   const std::string child = "(" + rename + ") 2>/dev/null; echo done";
   for (const Sandbox sandbox : working()) {
     CAPTURE(to_string(sandbox));
-    CHECK(output(sandbox, child, true, true) == "renamed\ndone\n");
-    CHECK(output(sandbox, others, true, true) == "done\n");
-    if (sandbox == Sandbox::landlock) CHECK(output(sandbox, child, true, false) == "done\n");
+    CHECK(output(sandbox, child, true) == "renamed\ndone\n");
     CHECK(output(sandbox, own, true) == "renamed\ndone\n");
     CHECK(output(sandbox, others, true) == "done\n");
     if (sandbox == Sandbox::landlock) CHECK(output(sandbox, own, false) == "done\n");
   }
+}
+
+TEST_CASE("sandbox: of sockets, what uses devices has those that a driver needs, and connects none") {
+  if (!sandbox_status(Sandbox::landlock).works) return;
+  const TemporaryFolder folder;
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string path = folder.path() / "socket";
+  REQUIRE(path.size() < sizeof address.sun_path);
+  std::ranges::copy(path, address.sun_path);
+  const detail::Descriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  REQUIRE(bind(listener.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(listen(listener.number(), 4) == 0);
+  // What it can do, a bit each: local packets, local streams, local datagrams, the network, a connection.
+  const auto can = [&](bool restricted, bool devices) {
+    const detail::Descriptor rules =
+        detail::landlock_rule_set({.readable = {}, .writable = {"/"}, .readable_descriptors = {}});
+    const pid_t child = fork();
+    if (child == 0) {
+      if (restricted && !detail::landlock_restrict(rules.number(), devices)) _exit(255);
+      const int packets = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+      int bits = packets >= 0 ? 1 : 0;
+      if (socket(AF_UNIX, SOCK_STREAM, 0) >= 0) bits |= 2;
+      if (socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0) >= 0) bits |= 4;
+      if (socket(AF_INET, SOCK_STREAM, 0) >= 0) bits |= 8;
+      // Another descriptor, for what a process without such sockets inherits.
+      if (connect(packets >= 0 ? packets : listener.number(), reinterpret_cast<const sockaddr*>(&address),
+                  sizeof address) == 0)
+        bits |= 16;
+      _exit(bits);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  CHECK(can(false, false) == 31);
+  CHECK(can(true, false) == 0);
+  CHECK(can(true, true) == 1);
 }
 
 TEST_CASE("sandbox_from, description_of: names of all, and what is wrong with others") {
