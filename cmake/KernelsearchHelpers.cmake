@@ -12,6 +12,8 @@ target_compile_options(kernelsearch_build_flags INTERFACE
   $<$<AND:${together},$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   # g++ 12 reports strings and optionals of the standard library at -O3 and in sanitized code.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  # g++ 13 and newer report loops over lists in braces, which live as long as the loop.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>
   $<$<BOOL:${KERNELSEARCH_WERROR}>:-Werror>)
 if(KERNELSEARCH_SANITIZE)
   target_compile_options(kernelsearch_build_flags INTERFACE
