@@ -12,6 +12,8 @@ target_compile_options(kernelsearch_build_flags INTERFACE
   $<$<AND:${together},$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   # g++ 12 reports strings and optionals of the standard library at -O3 and in sanitized code.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  # g++ 13 and newer report loops over lists in braces, which live as long as the loop.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>
   $<$<BOOL:${KERNELSEARCH_WERROR}>:-Werror>)
 if(KERNELSEARCH_SANITIZE)
   target_compile_options(kernelsearch_build_flags INTERFACE
@@ -54,6 +56,21 @@ set(KERNELSEARCH_PACKAGE_OF_SQLite SQLite3)
 set(KERNELSEARCH_PACKAGE_OF_OpenSSL OpenSSL COMPONENTS SSL Crypto)
 set(KERNELSEARCH_PACKAGE_OF_Boost Boost 1.81)
 set(KERNELSEARCH_PACKAGE_OF_ZLIB ZLIB)
+# Asked for 3.4, the version files of Eigen 5 refuse, and a range of versions is refused by those of 3.4. Both serve, so find_package
+# is told no version of these, and what it finds is compared afterwards.
+set(KERNELSEARCH_ANY_NEWER Eigen3)
+
+# kernelsearch_find_arguments(PACKAGE ARGUMENTS LOWEST): what find_package is told, and the version to compare with, empty for most.
+function(kernelsearch_find_arguments package arguments lowest)
+  set(told ${KERNELSEARCH_PACKAGE_OF_${package}})
+  set(least)
+  if(package IN_LIST KERNELSEARCH_ANY_NEWER)
+    list(GET told 1 least)
+    list(REMOVE_AT told 1)
+  endif()
+  set(${arguments} ${told} PARENT_SCOPE)
+  set(${lowest} ${least} PARENT_SCOPE)
+endfunction()
 
 # kernelsearch_require(LINKS...): finds the packages of these links, for every directory.
 function(kernelsearch_require)
@@ -62,7 +79,13 @@ function(kernelsearch_require)
       if(NOT DEFINED KERNELSEARCH_PACKAGE_OF_${CMAKE_MATCH_1})
         message(FATAL_ERROR "${link}: name its package in cmake/KernelsearchHelpers.cmake")
       endif()
-      find_package(${KERNELSEARCH_PACKAGE_OF_${CMAKE_MATCH_1}} REQUIRED GLOBAL)
+      set(package ${CMAKE_MATCH_1})
+      kernelsearch_find_arguments(${package} arguments lowest)
+      find_package(${arguments} REQUIRED GLOBAL)
+      if(lowest AND ${package}_VERSION VERSION_LESS lowest)
+        message(FATAL_ERROR "${package} ${${package}_VERSION} is in ${${package}_DIR}, and version ${lowest} or newer is needed; "
+          "install it and say where: -D${package}_DIR=FOLDER")
+      endif()
     endif()
   endforeach()
 endfunction()

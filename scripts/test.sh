@@ -77,9 +77,17 @@ leg_headers() {
   build ci all_verify_interface_header_sets && count headers 0 || count "headers that compile alone" 1
 }
 leg_format() {
-  { find include src apps tests bench examples python -name '*.[hc]pp' -print0 &&
-    find include src tests/c examples/programs -name '*.[hc]' -print0; } | xargs -0 clang-format --dry-run -Werror &&
-    count format 0 || count "clang-format" 1
+  # Each version of clang-format breaks some lines in another way; the files are as version 14 writes them.
+  local version
+  version=$(clang-format --version | sed -n 's/.*version \([0-9]*\).*/\1/p')
+  if [ "$version" != 14 ]; then
+    say "clang-format is version ${version:-unknown}, and the files are formatted by 14 (Debian 12, or pip install clang-format==14.0.6): not checked"
+    skipped=$((skipped + 1))
+  else
+    { find include src apps tests bench examples python -name '*.[hc]pp' -print0 &&
+      find include src tests/c examples/programs -name '*.[hc]' -print0; } | xargs -0 clang-format --dry-run -Werror &&
+      count format 0 || count "clang-format" 1
+  fi
   # clang-format leaves comments as they are, so that tables stay tables.
   local wide
   wide=$(grep -rnE '^.{111,}$' --include='*.[hc]pp' include src apps tests bench examples python |

@@ -41,8 +41,8 @@ class Kernelsearch(ConanFile):
     def requirements(self):
         if self.options.system_packages:
             return
-        self.requires("eigen/[>=3.4 <4]", transitive_headers=True)
-        self.requires("boost/[>=1.81 <1.86]", transitive_headers=True)
+        self.requires("eigen/[>=3.4 <6]", transitive_headers=True)
+        self.requires("boost/[>=1.81 <2]", transitive_headers=True)
         if str(self.options.components) in ("core", "core_noexcept", "header_only"):
             return
         self.requires("nlohmann_json/[>=3.11 <4]")

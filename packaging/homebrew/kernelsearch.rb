@@ -12,7 +12,7 @@ class Kernelsearch < Formula
   depends_on "cmake" => [:build, :test]
   depends_on "ninja" => :build
   depends_on "boost"
-  depends_on "eigen@3"
+  depends_on "eigen"
 
   on_linux do
     depends_on "cli11" => :build

@@ -33,7 +33,7 @@ command = {**lowest, "CLI11": ""}
 NAMES = {
     "conan": {"eigen": "Eigen3", "boost": "Boost", "nlohmann_json": "nlohmann_json", "fmt": "fmt", "sqlite3": "SQLite", "openssl": "OpenSSL", "zlib": "ZLIB"},
     "vcpkg": {"eigen3": "Eigen3", "boost": "Boost", "nlohmann-json": "nlohmann_json", "fmt": "fmt", "sqlite3": "SQLite", "openssl": "OpenSSL", "zlib": "ZLIB", "cli11": "CLI11"},
-    "homebrew": {"eigen@3": "Eigen3", "boost": "Boost", "nlohmann-json": "nlohmann_json", "fmt": "fmt", "sqlite": "SQLite", "openssl@3": "OpenSSL", "zlib-ng-compat": "ZLIB",
+    "homebrew": {"eigen": "Eigen3", "boost": "Boost", "nlohmann-json": "nlohmann_json", "fmt": "fmt", "sqlite": "SQLite", "openssl@3": "OpenSSL", "zlib-ng-compat": "ZLIB",
                  "cli11": "CLI11"},
     "Debian": {"libeigen3-dev": "Eigen3", "libboost-dev": "Boost", "libboost1.81-dev": "Boost", "nlohmann-json3-dev": "nlohmann_json", "libfmt-dev": "fmt", "libsqlite3-dev": "SQLite",
                "libssl-dev": "OpenSSL", "zlib1g-dev": "ZLIB", "libcli11-dev": "CLI11"},

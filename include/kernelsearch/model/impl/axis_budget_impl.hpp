@@ -34,12 +34,10 @@ inline AxisShares axis_shares(const AxisShares& gaps, std::size_t total) {
 KERNELSEARCH_INLINE AxisBudget axis_budget(const RooflineGaps& gaps, AxisBudgetOptions options) {
   constexpr double rounding = 1e-9;  // remainders that differ by less are equal: they come from divisions
   detail::AxisShares known;
-  std::size_t axes = 0;
   for (const Axis axis : all_axes) {
     const auto& gap = gaps[axis];
     if (!gap || !std::isfinite(*gap) || *gap < options.smallest) continue;
     known[static_cast<std::size_t>(axis)] = *gap;
-    ++axes;
   }
   const detail::AxisShares shares = detail::axis_shares(known, options.total);
   AxisBudget budget;
