@@ -10,7 +10,8 @@ Installs what is missing from Debian, builds, and runs the tests, as CI does. Ma
   --thorough   every test whole: the cases of the suite `thorough`, all of the long lists of which a third stands for the rest
                otherwise, the messages of both compilers, every unit test sanitized
   --fast       only the first leg: g++, no sanitizers
-  --leg NAME   only that leg: ci, headers, format, asan, tsan, or clang (built by clang++), opencl or vulkan (PoCL, or
+  --leg NAME   only that leg: ci, headers, format, dev (files compiled one by one by g++ and clang++, as the preset dev does: those
+               that changed since the last merge, a twentieth of the others, all with --thorough), asan, tsan, or clang (built by clang++), opencl or vulkan (PoCL, or
                llvmpipe and glslang, are installed; ci skips these tests without them), portability (the core for Windows
                by MinGW-w64, and with the standard library of macOS, libc++; both are installed); may be repeated
   --repeat N   in place of the legs: builds as the first leg and runs its unit and integration tests N times under load,
@@ -20,7 +21,7 @@ The last line counts tests over all legs: N passed, N failed, N skipped
 USAGE
 }
 
-all_legs=(ci headers format asan tsan)
+all_legs=(ci headers format dev asan tsan)
 more_legs=(clang opencl vulkan portability)
 legs=() repeat='' only='' thorough=''
 while [ $# -gt 0 ]; do
@@ -94,6 +95,21 @@ leg_format() {
     grep -E '^[^:]*:[0-9]*: *//' || true)
   [ -z "$wide" ] || printf 'wider than 110 columns: %s\n' "$wide" >&2
   [ -z "$wide" ] && count width 0 || count "width of comments" 1
+}
+leg_dev() { # the other legs compile the files of a target together, and so miss what --preset dev refuses
+  local preset since choice=()
+  # The base of this branch, or what main was before its last merge; KERNELSEARCH_SINCE=COMMIT says otherwise.
+  since=${KERNELSEARCH_SINCE:-$(git merge-base HEAD main 2>/dev/null || true)}
+  [ -n "$since" ] && [ "$(git rev-parse "$since")" != "$(git rev-parse HEAD)" ] ||
+    since=$(git log -1 --first-parent --merges --format='%H^1')
+  # Without history, as in a shallow clone, there is only the part.
+  git rev-parse -q --verify "${since:-none}^{commit}" >/dev/null || since=HEAD
+  # Another twentieth each day of the year: what a change elsewhere breaks in a file is seen within three weeks.
+  [ -n "$thorough" ] || choice=(--since "$since" --part "$((10#$(date +%j)))/20")
+  for preset in dev dev_clang; do
+    cmake --preset "$preset" >/dev/null && scripts/check_files.py "build/$preset" --jobs "$jobs" "${choice[@]}" &&
+      count "" 0 || count "files one by one, preset $preset" 1
+  done
 }
 leg_opencl() { # the tests that need a device of OpenCL, on this machine's processors
   need_packages pocl-opencl-icd ocl-icd-libopencl1

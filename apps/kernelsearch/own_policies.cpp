@@ -68,9 +68,9 @@ std::vector<ExternalPolicy> chosen_policies(const std::vector<std::string>& list
     return chosen;
   }
   for (const std::string& name : texts) {
-    const ExternalPolicy* policy = find(mine, name);
+    const ExternalPolicy* policy = find(mine, std::string(policy_name(name)));
     if (policy != nullptr) {
-      chosen.push_back(*policy);
+      chosen.push_back(with_options(*policy, name));
       continue;
     }
     if (!mine.empty() && !try_find_config_policy(policy_name(name))) {

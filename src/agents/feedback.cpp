@@ -14,6 +14,7 @@
 #include "kernelsearch/agents/observed_text.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/space_text.hpp"
+#include "kernelsearch/core/impl/utf8.hpp"
 #include "kernelsearch/core/shown_verdict.hpp"
 #include "line_diff.hpp"
 #include "lines.hpp"
@@ -121,8 +122,7 @@ std::string first_words(const std::string& text, std::size_t longest) {
     if (text[at] == ' ' && text[at - 1] == '.') return text.substr(0, at) + " ...";
   if (const std::size_t word = text.rfind(' ', longest); word != std::string::npos && word > longest / 2)
     end = word;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // between characters
-  return text.substr(0, end) + " ...";
+  return text.substr(0, detail::utf8_cut(text, end)) + " ...";
 }
 
 /// The first line of a failure that says what is wrong: of compilers an error, not the function around it.

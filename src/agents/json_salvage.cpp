@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "kernelsearch/core/impl/utf8.hpp"
+
 namespace kernelsearch {
 namespace {
 
@@ -33,19 +35,6 @@ bool is_ascii_word(char c) {
 }
 bool starts_number(char c) {
   return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.';
-}
-
-void append_utf8(std::string& text, std::uint32_t code) {
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xc0 | (code >> 6));
-    text += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    text += static_cast<char>(0xe0 | (code >> 12));
-    text += static_cast<char>(0x80 | ((code >> 6) & 0x3f));
-    text += static_cast<char>(0x80 | (code & 0x3f));
-  }
 }
 
 /// Reads one value leniently. nlohmann's own parser gives nothing of a text that is cut.
@@ -172,7 +161,7 @@ class LenientReader {
           const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
           if (error != std::errc{} || end != digits.data() + 4) return {};
           at_ += 4;
-          append_utf8(found, code);
+          detail::append_utf8(found, code);
           break;
         }
         default:

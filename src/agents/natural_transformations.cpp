@@ -90,31 +90,6 @@ Transformation repair() {
   return mend;
 }
 
-/// The same in the words of all systems.
-ReplyFault reply_fault(RegionFault fault) {
-  switch (fault) {
-    case RegionFault::none:
-      return ReplyFault::none;
-    case RegionFault::empty:
-      return ReplyFault::empty;
-    case RegionFault::no_code:
-      return ReplyFault::no_code;
-    case RegionFault::several:
-      return ReplyFault::wrong_region;
-    case RegionFault::cut:
-      return ReplyFault::truncated;
-    case RegionFault::too_long:
-      return ReplyFault::too_long;
-    case RegionFault::bad_tunables:
-      return ReplyFault::bad_tunables;
-    case RegionFault::lost_entry:
-      return ReplyFault::missing_function;
-    case RegionFault::bad_refusal:
-      return ReplyFault::bad_refusal;
-  }
-  return ReplyFault::no_code;
-}
-
 bool same_tunables(const Space& a, const Space& b) {
   bool same = a.size() == b.size();
   for (std::size_t i = 0; same && i < a.size(); ++i)
@@ -298,20 +273,20 @@ struct NaturalTransformations::Parts {
   [[nodiscard]] RegionAnswer judged(const ChatReply& reply, KernelRegion region, Work& work) const {
     constexpr std::size_t longest = 200000;
     RegionAnswer answer = read_region_answer(reply, longest, options.limits);
-    const auto fault = [&answer](RegionFault kind, std::string detail) {
+    const auto fault = [&answer](ReplyFault kind, std::string detail) {
       answer.fault = kind;
       answer.detail = std::move(detail);
       return answer;
     };
-    if (answer.fault != RegionFault::none) return answer;
+    if (answer.fault != ReplyFault::none) return answer;
     const std::string& entry = options.function;
     if (!answer.unchanged && !entry.empty() && contains_word(text_of(work.regions, region), entry) &&
         !contains_word(answer.text, entry))
-      return fault(RegionFault::lost_entry,
+      return fault(ReplyFault::missing_function,
                    "the function " + entry + " is gone; give the whole region with it");
     if (!answer.declared.empty())
       if (auto declared = declare(answer.declared, work.declared); !declared)
-        return fault(RegionFault::bad_tunables, std::move(declared).error());
+        return fault(ReplyFault::bad_tunables, std::move(declared).error());
     return answer;
   }
 
@@ -326,12 +301,12 @@ struct NaturalTransformations::Parts {
       const bool cut = result && result.reply->finish == FinishReason::length;
       const bool empty = result && detail::trimmed(result.reply->text).empty();
       std::optional<Refusal> refusal;
-      if (result && !empty && answer.fault != RegionFault::empty)
+      if (result && !empty && answer.fault != ReplyFault::declined)
         refusal = read_refusal(result.reply->text, work.names);
       if (refusal) {
         answer = {};
         if (!refusal->judgement.ok()) {
-          answer.fault = RegionFault::bad_refusal;
+          answer.fault = ReplyFault::bad_refusal;
           answer.detail = refusal->judgement.detail;
         }
       }
@@ -341,7 +316,7 @@ struct NaturalTransformations::Parts {
         options.on_call(
             {transformation.name, pass, wish.region, attempt, request, result, answer.fault, answer.detail});
       log(transformation.name, request, result, answer, attempt, refused ? refusal->reason : std::string(),
-          !again && (!result || answer.fault == RegionFault::none || attempt == options.corrections));
+          !again && (!result || answer.fault == ReplyFault::none || attempt == options.corrections));
       const std::string place = transformation.name + ", pass " + std::to_string(pass + 1) + ", " +
                                 std::string(to_string(wish.region)) + " region: ";
       if (!result)
@@ -350,7 +325,7 @@ struct NaturalTransformations::Parts {
                                       "): " + result.error.text,
                                   true, detail::is_outage(result.error.failure)};
       if (refused) return detail::Unanswered{refusal->reason, false};
-      if (answer.fault == RegionFault::none) {
+      if (answer.fault == ReplyFault::none) {
         if (!answer.unchanged) text_of(work.regions, wish.region) = without_declarations(answer.text);
         return {};
       }
@@ -384,9 +359,7 @@ struct NaturalTransformations::Parts {
     exchange.move.kind = MoveKind::rewrite;
     exchange.move.strategies = {transformation};
     if (result) {
-      const FinishReason finish = result.reply->finish;
-      const bool declined = finish == FinishReason::refusal || finish == FinishReason::filter;
-      exchange.judgement = {declined ? ReplyFault::declined : reply_fault(answer.fault), answer.detail};
+      exchange.judgement = {answer.fault, answer.detail};
       exchange.inapplicable = std::move(inapplicable);
     }
     options.log(exchange);

@@ -3,14 +3,11 @@
 #include "kernelsearch/agents/quoted_text.hpp"
 
 #include <algorithm>
-#include <cstdint>
+
+#include "kernelsearch/core/impl/utf8.hpp"
 
 namespace kernelsearch {
 namespace {
-
-bool continues(char c) {
-  return (static_cast<std::uint8_t>(c) & 0xc0) == 0x80;
-}
 
 /// The last place in [from, to] where a line, else a sentence, ends; `to` where none does.
 std::size_t end_before(std::string_view text, std::size_t from, std::size_t to) {
@@ -39,8 +36,8 @@ std::string shortened(std::string_view text, std::size_t limit) {
   std::size_t head = kept * 2 / 3, tail = text.size() - kept / 3;
   head = end_before(text, head / 2, head);
   tail = begin_behind(text, tail, text.size() - kept / 6);
-  while (head > 0 && continues(text[head])) --head;
-  while (tail < text.size() && continues(text[tail])) ++tail;
+  head = detail::utf8_cut(text, head);
+  while (tail < text.size() && detail::continues_utf8(text[tail])) ++tail;
   std::string result(text.substr(0, head));
   result += "\n[... " + std::to_string(tail - head) + " bytes left out ...]\n";
   result += text.substr(tail);

@@ -12,7 +12,7 @@
 namespace kernelsearch {
 namespace {
 
-RegionAnswer faulty(RegionFault fault, std::string detail) {
+RegionAnswer faulty(ReplyFault fault, std::string detail) {
   RegionAnswer answer;
   answer.fault = fault;
   answer.detail = std::move(detail);
@@ -28,17 +28,17 @@ bool declares(const CodeBlock& block) {
 
 RegionAnswer read_region_answer(const ChatReply& reply, std::size_t longest, DeclaredTunablesLimits limits) {
   if (reply.finish == FinishReason::refusal || reply.finish == FinishReason::filter)
-    return faulty(RegionFault::empty,
+    return faulty(ReplyFault::declined,
                   "the request was declined (" + std::string(to_string(reply.finish)) + ")");
   const std::string_view text = detail::trimmed(reply.text);
-  if (text.empty()) return faulty(RegionFault::empty, "the reply was empty");
+  if (text.empty()) return faulty(ReplyFault::empty, "the reply was empty");
 
   RegionAnswer answer;
   std::vector<CodeBlock> code;
   for (CodeBlock& block : code_blocks(text)) {
     if (!block.closed)
       return faulty(
-          RegionFault::cut,
+          ReplyFault::truncated,
           "the block of code does not end; give the whole region, shorter if need be, and close it");
     if (!declares(block)) {
       code.push_back(std::move(block));
@@ -50,12 +50,12 @@ RegionAnswer read_region_answer(const ChatReply& reply, std::size_t longest, Dec
       for (std::string& constraint : declared.constraints)
         answer.declared.constraints.push_back(std::move(constraint));
     } catch (const ConfigError& error) {
-      return faulty(RegionFault::bad_tunables, error.what());
+      return faulty(ReplyFault::bad_tunables, error.what());
     }
   }
   if (code.size() > 1)
-    return faulty(RegionFault::several, "there are " + std::to_string(code.size()) +
-                                            " blocks of code; give one, with the whole region");
+    return faulty(ReplyFault::wrong_region, "there are " + std::to_string(code.size()) +
+                                                " blocks of code; give one, with the whole region");
   if (code.empty()) {
     if (text.substr(0, 9) == "UNCHANGED" ||
         (text.size() >= 9 && text.substr(text.size() - 9) == "UNCHANGED")) {
@@ -63,12 +63,12 @@ RegionAnswer read_region_answer(const ChatReply& reply, std::size_t longest, Dec
       return answer;
     }
     if (reply.finish == FinishReason::length)
-      return faulty(RegionFault::cut, "the reply was cut before any code; be shorter");
-    return faulty(RegionFault::no_code, "there is no block of code; put the whole region between ``` fences");
+      return faulty(ReplyFault::truncated, "the reply was cut before any code; be shorter");
+    return faulty(ReplyFault::no_code, "there is no block of code; put the whole region between ``` fences");
   }
   if (code.front().text.size() > longest)
-    return faulty(RegionFault::too_long, std::to_string(code.front().text.size()) + " characters; at most " +
-                                             std::to_string(longest));
+    return faulty(ReplyFault::too_long, std::to_string(code.front().text.size()) + " characters; at most " +
+                                            std::to_string(longest));
   answer.text = std::move(code.front().text);
   return answer;
 }

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "handles.hpp"
+#include "kernelsearch/core/impl/utf8.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/store/store_error.hpp"
 #include "kernelsearch/version.hpp"
@@ -23,10 +24,7 @@ thread_local std::array<char, longest_error> last_error{};
 constexpr const char* no_memory = "kernelsearch: there is no more memory; ask for less, or free some";
 
 ks_status said(ks_status status, std::string_view text) noexcept {
-  std::size_t length = std::min(text.size(), longest_error - 1);
-  // Not in the middle of a character of UTF-8.
-  while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U)
-    --length;
+  const std::size_t length = detail::utf8_cut(text, longest_error - 1);
   std::copy_n(text.data(), length, last_error.data());
   last_error[length] = '\0';
   return status;

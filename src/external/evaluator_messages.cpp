@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/impl/enum_names.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/version.hpp"
 
@@ -113,6 +114,7 @@ Result<EvaluatorReply> try_parse_evaluator_reply(std::string_view line) {
   EvaluatorReply reply;
   reply.id = *id;
   constexpr std::string_view names[] = {"described", "built", "loaded", "ran", "nothing"};
+  static_assert(std::size(names) == kernelsearch::detail::enum_count<EvaluatorReplyKind>);
   std::size_t kind = 0;
   while (kind < std::size(names) && names[kind] != *type) ++kind;
   if (kind == std::size(names))

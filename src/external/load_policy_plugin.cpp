@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/external/external_policy.hpp"
 #include "kernelsearch/external/policy_plugin.hpp"
+#include "kernelsearch/policy/policy_choice.hpp"
+#include "kernelsearch/policy/policy_text.hpp"
 #include "new_name.hpp"
 
 namespace kernelsearch {
@@ -33,6 +36,15 @@ class Collected final : public PolicyRegistrar {
     policies.push_back({std::move(name), std::move(summary), file_, std::move(make), false});
   }
 
+  void add(const ConfigPolicyEntry& entry) override {
+    if (entry.maker == nullptr || entry.reader == nullptr)
+      detail::raise<ConfigError>("the plug-in registers a policy without a name or a maker", file_, how);
+    const auto kept = std::make_shared<const ConfigPolicyEntry>(entry);
+    add(std::string(entry.name), std::string(entry.summary),
+        [kept](const PolicySetup& setup) { return kept->make(setup); });
+    policies.back().entry = kept;
+  }
+
   std::vector<ExternalPolicy> policies;
 
  private:
@@ -42,12 +54,27 @@ class Collected final : public PolicyRegistrar {
 void* symbol(void* library, const char* name, const std::string& file) {
   void* found = dlsym(library, name);
   if (found == nullptr)
-    detail::raise<ConfigError>("the shared library is no plug-in with policies",
+    detail::raise<ConfigError>("the shared library is not a plug-in with policies",
                                file + " has no " + std::string(name), how);
   return found;
 }
 
 }  // namespace
+
+ExternalPolicy with_options(ExternalPolicy policy, std::string_view text) {
+  PolicyText read = detail::value_or_raise(try_parse_policy_text(text));
+  if (read.options.empty()) return policy;
+  if (!policy.entry)
+    detail::raise<ConfigError>("the policy takes no options", std::string(text),
+                               "name it alone: " + policy.name);
+  PolicyChoice choice(*policy.entry);
+  for (auto& [name, value] : read.options)
+    if (const Result<void> set = choice.try_set(name, std::move(value)); !set)
+      detail::raise_config_error(set.error());
+  policy.name = choice.text();
+  policy.make = [choice, kept = policy.entry](const PolicySetup& setup) { return choice.make(setup); };
+  return policy;
+}
 
 std::vector<ExternalPolicy> load_policy_plugin(const std::filesystem::path& given) {
   std::error_code failed;

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/enum_names.hpp"
 #include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "problem/replace_file.hpp"
@@ -76,10 +77,9 @@ json answer(const ChatResult& result, const Redactor& redactor) {
           {"attempts", result.error.attempts}};
 }
 
-template <class Enum, std::size_t Count>
+template <class Enum>
 Enum named(const std::string& name) {
-  for (std::size_t i = 0; i < Count; ++i)
-    if (to_string(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
+  if (const auto found = detail::enum_from<Enum>(name)) return *found;
   throw std::runtime_error("no such name: " + name);
 }
 
@@ -88,7 +88,7 @@ ChatResult result_of(const json& document) {
   if (const auto reply = document.find("reply"); reply != document.end()) {
     result.reply.emplace();
     result.reply->text = reply->at("text").get<std::string>();
-    result.reply->finish = named<FinishReason, 5>(reply->at("finish").get<std::string>());
+    result.reply->finish = named<FinishReason>(reply->at("finish").get<std::string>());
     result.reply->usage = usage_of(reply->at("usage"));
     result.reply->model = reply->at("model").get<std::string>();
     result.reply->seconds = reply->at("seconds").get<double>();
@@ -96,7 +96,7 @@ ChatResult result_of(const json& document) {
     return result;
   }
   const json& error = document.at("error");
-  result.error.failure = named<ChatFailure, 11>(error.at("failure").get<std::string>());
+  result.error.failure = named<ChatFailure>(error.at("failure").get<std::string>());
   result.error.text = error.at("text").get<std::string>();
   result.error.http_status = error.at("http_status").get<int>();
   result.error.usage = usage_of(error.at("usage"));
@@ -196,7 +196,7 @@ void ExchangeFolder::each_question(
       request.role = question.at("role").get<std::string>();
       request.model = question.at("model").get<std::string>();
       for (const json& message : question.at("messages"))
-        request.messages.push_back({named<Speaker, 3>(message.at("speaker").get<std::string>()),
+        request.messages.push_back({named<Speaker>(message.at("speaker").get<std::string>()),
                                     message.at("text").get<std::string>(), false});
       result = result_of(document);
     } catch (const std::exception&) {

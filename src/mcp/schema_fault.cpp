@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/nearest.hpp"
 
 namespace kernelsearch {
@@ -36,10 +37,8 @@ bool is_of(const std::string& type, const json& value) {
 }
 
 std::string listed(const json& names) {
-  std::string text;
-  for (const json& name : names)
-    text += (text.empty() ? "" : ", ") + (name.is_string() ? name.get<std::string>() : name.dump());
-  return text;
+  return detail::joined(
+      names, ", ", [](const json& name) { return name.is_string() ? name.get<std::string>() : name.dump(); });
 }
 
 std::string type_fault(const json& schema, const json& value, const std::string& where) {

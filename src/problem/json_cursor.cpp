@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/utf8.hpp"
 #include "kernelsearch/core/nearest.hpp"
 
 namespace kernelsearch::detail {
@@ -74,10 +75,7 @@ std::string JsonCursor::show() const {
   constexpr std::size_t longest = 80;
   std::string text = to_json(*node_).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (text.size() > longest) {
-    std::size_t cut = longest - 3;
-    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80)
-      --cut;  // whole UTF-8 characters
-    text.resize(cut);
+    text.resize(detail::utf8_cut(text, longest - 3));
     text += "...";
   }
   return text;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/utf8.hpp"
 
 namespace kernelsearch::recorded {
 namespace {
@@ -15,25 +16,6 @@ constexpr int deepest = 64;  // no recording nests further, and a hostile one mu
 
 bool in_number(char c) noexcept {
   return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
-}
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto add = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) {
-    add(code);
-  } else if (code < 0x800) {
-    add(0xC0 | (code >> 6));
-    add(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    add(0xE0 | (code >> 12));
-    add(0x80 | ((code >> 6) & 0x3F));
-    add(0x80 | (code & 0x3F));
-  } else {
-    add(0xF0 | (code >> 18));
-    add(0x80 | ((code >> 12) & 0x3F));
-    add(0x80 | ((code >> 6) & 0x3F));
-    add(0x80 | (code & 0x3F));
-  }
 }
 
 }  // namespace
@@ -79,7 +61,7 @@ void JsonReader::escape(std::string& out) {
     at_ += 2;
     code = 0x10000 + ((code - 0xD800) << 10) + ((hex4() - 0xDC00) & 0x3FF);
   }
-  append_utf8(out, code);
+  detail::append_utf8(out, code);
 }
 
 std::string_view JsonReader::string() {

@@ -6,30 +6,10 @@
 #include <cmath>
 
 #include "evaluations.hpp"
+#include "kernelsearch/core/impl/utf8.hpp"
 #include "kernelsearch/store/clean_json.hpp"
 
 namespace kernelsearch::recorded {
-
-namespace {
-
-/// How many bytes at the front of `text` are one UTF-8 character that is no ASCII; 0 where none is there.
-std::size_t character_size(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t size = byte(0) >= 0xF0 && byte(0) < 0xF5   ? 4
-                           : byte(0) >= 0xE0 && byte(0) < 0xF0 ? 3
-                           : byte(0) >= 0xC2 && byte(0) < 0xE0 ? 2
-                                                               : 0;
-  if (size == 0 || text.size() < size) return 0;
-  for (std::size_t i = 1; i < size; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  // Forms that are longer than needed, surrogates and what lies beyond Unicode.
-  if ((byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xED && byte(1) >= 0xA0) ||
-      (byte(0) == 0xF0 && byte(1) < 0x90) || (byte(0) == 0xF4 && byte(1) >= 0x90))
-    return 0;
-  return size;
-}
-
-}  // namespace
 
 std::string json_string(std::string_view text) {
   constexpr std::string_view special = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
@@ -47,11 +27,11 @@ std::string json_string(std::string_view text) {
       out += digits[byte & 15];
     } else if (byte < 0x80) {
       out += c;
-    } else if (const std::size_t size = character_size(text.substr(at)); size > 0) {
+    } else if (const std::size_t size = detail::utf8_length(text, at); size > 0) {
       out += text.substr(at, size);
       at += size - 1;
     } else {
-      out += "\xEF\xBF\xBD";  // U+FFFD
+      out += detail::utf8_replacement;
     }
   }
   return clean_json(out + '"');

@@ -8,6 +8,7 @@
 #include "evaluations.hpp"
 #include "json_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/enum_names.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/report/export.hpp"
 #include "kernelsearch/store/codec.hpp"
@@ -17,7 +18,9 @@
 namespace kernelsearch {
 namespace {
 
-constexpr std::array<std::string_view, 4> names{"cachefile", "t4", "jsonl", "csv"};
+constexpr std::array<std::string_view, detail::enum_count<RecordingFormat>> names{"cachefile", "t4", "jsonl",
+                                                                                  "csv"};
+static_assert(!names.back().empty(), "a format has no name: add it to the list");
 
 /// The trial as a store would keep it; `position` counts from 0.
 StoredTrial stored(const Recording& recording, std::size_t position, double& elapsed) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/report/format.hpp"
 #include "remote/remote_lanes.hpp"
 
 namespace kernelsearch::remote {
@@ -15,12 +16,6 @@ namespace {
 
 bool is_power_of_two(std::size_t n) {
   return n != 0 && (n & (n - 1)) == 0;
-}
-
-std::string milliseconds_text(double seconds) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.4g ms", 1e3 * seconds);
-  return text;
 }
 
 }  // namespace
@@ -61,8 +56,8 @@ bool RemoteLanes::same_as_first(const Use& use, const std::stop_token& stop) {
               ok != known.ok
                   ? "it judges the default configuration as " + std::string(to_string(evaluation->verdict)) +
                         " (" + clean_text(evaluation->reason) + "), the first lane does not"
-                  : "its time of the default configuration is " + milliseconds_text(best) +
-                        ", the first lane's " + milliseconds_text(known.seconds));
+                  : "its time of the default configuration is " + format_seconds(best) +
+                        ", the first lane's " + format_seconds(known.seconds));
     return false;
   }
   return false;
@@ -91,8 +86,8 @@ void RemoteLanes::took(const Use& use, double seconds, bool may_be_device) {
     if (others.empty()) return;
     const double mine = median(slot.seconds), theirs = median(others);
     if (mine <= options.falls_behind * theirs || mine < 0.05) return;
-    reason = "it falls behind: " + milliseconds_text(mine) + " a measurement, the others " +
-             milliseconds_text(theirs);
+    reason =
+        "it falls behind: " + format_seconds(mine) + " a measurement, the others " + format_seconds(theirs);
   }
   set_aside(*use.slot, use.worker, reason);
 }

@@ -4,6 +4,7 @@
 // Who gets which worker.
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "kernelsearch/core/error.hpp"
 #include "remote/remote_lanes.hpp"
@@ -50,9 +51,32 @@ RemoteLanes::Use RemoteLanes::take(std::uint64_t builder, Place place, const std
     }
     if (chosen != nullptr) {
       chosen->measuring = true;
-      return {chosen, chosen->lane, chosen->worker, chosen->calibrated};
+      return {chosen, chosen->lane, chosen->worker, chosen->calibrated, false};
     }
     // In slices where none may come any more without a notice.
+    changed.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
+  }
+}
+
+RemoteLanes::Use RemoteLanes::take_builder(const std::stop_token& stop) {
+  std::unique_lock lock(mutex);
+  while (true) {
+    if (stop.stop_requested()) return {};
+    if (!any_hope()) raise_none_left();
+    Slot* chosen = nullptr;
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& slot : slots) {
+      if (slot->state != State::ready || slot->lane == nullptr) continue;
+      const double load = static_cast<double>(slot->building) / static_cast<double>(slot->facts.jobs) +
+                          (slot->builds_only ? 0 : 0.5);
+      if (load >= least) continue;
+      least = load;
+      chosen = slot.get();
+    }
+    if (chosen != nullptr) {
+      ++chosen->building;
+      return {chosen, chosen->lane, chosen->worker, true, true};
+    }
     changed.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
   }
 }
@@ -71,7 +95,12 @@ void RemoteLanes::give_back(const Use& use, bool answered) {
   {
     const std::lock_guard lock(mutex);
     if (use.slot->worker == use.worker) {
-      use.slot->measuring = false;
+      if (use.builds) {
+        use.slot->building -= use.slot->building > 0 ? 1 : 0;
+        if (answered) ++use.slot->built;
+      } else {
+        use.slot->measuring = false;
+      }
       if (answered) use.slot->worked = true, use.slot->vain = 0;
     }
   }

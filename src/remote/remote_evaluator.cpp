@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/remote/remote_evaluator.hpp"
 
-#include <chrono>
-#include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -38,36 +36,12 @@ Staged<RemoteArtifact> RemoteEvaluator::build(const Candidate& candidate, const 
   Impl& lanes = *impl_;
   std::size_t losses = 0;
   while (true) {
-    if (context.stop.stop_requested())
+    const Impl::Use use = lanes.take_builder(context.stop);
+    if (use.slot == nullptr)
       return {Evaluation::failed(Verdict::rejected, "stopped before it was built"), std::nullopt};
-    Impl::Use use;
-    {
-      std::unique_lock lock(lanes.mutex);
-      if (!lanes.any_hope()) lanes.raise_none_left();
-      // The one with most room, and those that only build before those that measure.
-      double least = std::numeric_limits<double>::infinity();
-      for (const auto& slot : lanes.slots) {
-        if (slot->state != Impl::State::ready || slot->lane == nullptr) continue;
-        const double load = static_cast<double>(slot->building) / static_cast<double>(slot->facts.jobs) +
-                            (slot->builds_only ? 0 : 0.5);
-        if (load >= least) continue;
-        least = load;
-        use = {slot.get(), slot->lane, slot->worker, true};
-      }
-      if (use.slot == nullptr) {
-        lanes.changed.wait_for(lock, context.stop, std::chrono::seconds(1), [] { return false; });
-        continue;
-      }
-      ++use.slot->building;
-    }
-    const auto done = [&](bool answered) {
-      const std::lock_guard lock(lanes.mutex);
-      if (use.slot->worker != use.worker) return;
-      use.slot->building -= use.slot->building > 0 ? 1 : 0;
-      if (answered) ++use.slot->built, use.slot->worked = true, use.slot->vain = 0;
-    };
     std::optional<LaneAnswer> answer;
-    try {
+    {
+      Impl::Lease lease{lanes, use, false};
       answer = lanes.ask(
           use,
           [&](bool all) {
@@ -76,11 +50,8 @@ Staged<RemoteArtifact> RemoteEvaluator::build(const Candidate& candidate, const 
                         {"context", remote::context_json(context)}};
           },
           nullptr, true, context.stop);
-    } catch (...) {
-      done(false);
-      throw;
+      lease.answered = answer.has_value();
     }
-    done(answer.has_value());
     if (answer) {
       auto evaluation = lanes.part<Evaluation>(use, *answer, "evaluation");
       if (!evaluation) continue;
@@ -130,7 +101,7 @@ Evaluation RemoteEvaluator::run(Staged<RemoteArtifact>&& staged, const Evaluatio
     const auto place = context.in_search() ? Impl::Place::any : Impl::Place::home;
     const Impl::Use use = lanes.take(artifact.worker, place, context.stop);
     if (use.slot == nullptr) return Evaluation::failed(Verdict::rejected, "stopped before it was measured");
-    Impl::Lease lease{lanes, use};
+    Impl::Lease lease{lanes, use, true};
     std::optional<Evaluation> evaluation;
     double seconds = 0;
     if (use.calibrated || lanes.same_as_first(use, context.stop)) {
@@ -188,7 +159,7 @@ std::optional<Speedup> RemoteEvaluator::compare(const Candidate& candidate, cons
   for (std::size_t losses = 0; losses < lanes.options.most_losses;) {
     const Impl::Use use = lanes.take(0, Impl::Place::home_first, pairs.stop);
     if (use.slot == nullptr) return Speedup{};
-    Impl::Lease lease{lanes, use};
+    Impl::Lease lease{lanes, use, true};
     std::optional<LaneAnswer> answer;
     if ((use.calibrated || lanes.same_as_first(use, pairs.stop)) && lanes.renewed(use, pairs.stop))
       answer = lanes.ask(
@@ -220,7 +191,7 @@ void RemoteEvaluator::renew() {
   for (std::size_t losses = 0; losses < lanes.options.most_losses; ++losses) {
     const Impl::Use use = lanes.take(0, Impl::Place::home, lanes.options.stop);
     if (use.slot == nullptr) return;
-    Impl::Lease lease{lanes, use};
+    Impl::Lease lease{lanes, use, true};
     lease.answered = lanes.renewed(use, lanes.options.stop);
     if (lease.answered) return;
   }

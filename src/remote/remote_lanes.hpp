@@ -50,6 +50,7 @@ struct RemoteLanes {
     std::shared_ptr<Lane> lane;
     std::uint64_t worker = 0;
     bool calibrated = false;
+    bool builds = false;  ///< one of the several builds that a worker does at the same time
   };
 
   /// Starts all and waits for the first that measures.
@@ -89,6 +90,9 @@ struct RemoteLanes {
   /// Holds a worker that nobody else measures on; of `any` the one that built it where that is free.
   /// DeviceError where none is left; null where stopped.
   [[nodiscard]] Use take(std::uint64_t builder, Place place, const std::stop_token& stop);
+  /// A place to build on: on the worker with the most room, and rather on one that only builds than on one
+  /// that measures. Errors as of take().
+  [[nodiscard]] Use take_builder(const std::stop_token& stop);
   [[nodiscard]] static bool usable(const Slot& slot);
   [[nodiscard]] std::optional<std::size_t> ready_slot() const;
   /// Gives a worker back after an answer, or without one.
@@ -97,7 +101,7 @@ struct RemoteLanes {
   struct Lease {
     RemoteLanes& lanes;
     const Use& use;
-    bool answered = true;
+    bool answered;
     ~Lease() { lanes.give_back(use, answered); }
   };
 

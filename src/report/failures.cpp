@@ -6,6 +6,7 @@
 #include <cctype>
 #include <sstream>
 
+#include "kernelsearch/core/impl/utf8.hpp"
 #include "kernelsearch/core/is_trial.hpp"
 
 namespace kernelsearch {
@@ -52,9 +53,7 @@ std::string short_reason(const std::string& reason, std::size_t most) {
     if (names_error) break;
   }
   if (chosen.size() <= most) return chosen;
-  std::size_t end = most - 3;
-  while (end > 0 && (static_cast<unsigned char>(chosen[end]) & 0xc0) == 0x80) --end;  // no half character
-  return chosen.substr(0, end) + "...";
+  return chosen.substr(0, detail::utf8_cut(chosen, most - 3)) + "...";
 }
 
 bool FailureReasons::add(TrialId trial, const Evaluation& evaluation) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernelsearch/core/impl/utf8.hpp"
 #include "kernelsearch/problem/backend.hpp"
 
 namespace kernelsearch {
@@ -42,8 +43,8 @@ std::string in_units(double value, int digits,
 
 /// Characters, not bytes: every byte that does not continue one.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !detail::continues_utf8(c); }));
 }
 
 }  // namespace

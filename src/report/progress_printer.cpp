@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/impl/utf8.hpp"
 #include "kernelsearch/core/is_trial.hpp"
 #include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/report/format.hpp"
@@ -31,8 +32,7 @@ double steady_seconds() {
 std::string cut(const std::string& text, int columns) {
   int characters = 0;
   for (std::size_t i = 0; i < text.size(); ++i)
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80 && ++characters > columns)
-      return text.substr(0, i);
+    if (!detail::continues_utf8(text[i]) && ++characters > columns) return text.substr(0, i);
   return text;
 }
 

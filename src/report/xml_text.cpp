@@ -3,29 +3,15 @@
 #include "xml_text.hpp"
 
 #include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/impl/utf8.hpp"
 
 namespace kernelsearch {
 namespace {
 
-/// Bytes of the valid UTF-8 character that text begins with, 0 where there is none.
+/// Bytes of the character that text begins with, 0 where it is not one that XML allows.
 std::size_t character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xc2 && first < 0xe0   ? 2
-                             : first >= 0xe0 && first < 0xf0 ? 3
-                             : first >= 0xf0 && first < 0xf5 ? 4
-                                                             : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  const unsigned char second = byte(1);
-  if (first == 0xe0 && second < 0xa0) return 0;                      // longer than need be
-  if (first == 0xed && second >= 0xa0) return 0;                     // surrogates
-  if (first == 0xef && second == 0xbf && byte(2) >= 0xbe) return 0;  // U+FFFE, U+FFFF
-  if (first == 0xf0 && second < 0x90) return 0;
-  if (first == 0xf4 && second >= 0x90) return 0;
-  return length;
+  const bool none = text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");  // U+FFFE, U+FFFF
+  return none ? 0 : detail::utf8_length(text);
 }
 
 /// How markup writes the character; empty where it stands for itself.

@@ -16,6 +16,7 @@
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/core/device_identity.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/model/roofline.hpp"
 #include "kernelsearch/problem/counted_roofline.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
@@ -70,9 +71,8 @@ std::string first_line(const std::string& text, std::size_t limit) {
 }
 
 std::string listed(const std::vector<std::string>& names, std::string_view none) {
-  std::string text;
-  for (const std::string& name : names) (text += text.empty() ? "" : ", ") += first_line(name, most_name);
-  return text.empty() ? std::string(none) : text;
+  if (names.empty()) return std::string(none);
+  return detail::joined(names, ", ", [](const std::string& name) { return first_line(name, most_name); });
 }
 
 std::string effect_text(const ChangeEffect& effect) {

@@ -88,7 +88,7 @@ void check_usable(const RunOptions& o, const SystemEntry& system, bool learns, c
 std::optional<ExternalPolicy> external_policy(RunOptions& o, bool resumed) {
   if (o.policy_command.empty() && o.policy_plugin.empty()) return std::nullopt;
   if (!o.policy_command.empty() && !o.policy_plugin.empty())
-    raise<ConfigError>("a policy is one, a command or of a plug-in", o.policy_command,
+    raise<ConfigError>("a command and a plug-in are both given, and a run has one policy", o.policy_command,
                        "leave one of them out");
   if (!o.system.empty())
     raise<ConfigError>("a system brings its own policy", o.system, "leave out --system, or your policy");
@@ -100,11 +100,12 @@ std::optional<ExternalPolicy> external_policy(RunOptions& o, bool resumed) {
   }
   std::vector<ExternalPolicy> policies = load_policy_plugin(o.policy_plugin);
   std::string names;
-  for (ExternalPolicy& policy : policies) {
+  for (const ExternalPolicy& policy : policies) {
     names += (names.empty() ? "" : ", ") + policy.name;
-    if (policy.name != o.policy && !(o.policy.empty() && policies.size() == 1)) continue;
-    o.policy = policy.name;
-    return std::move(policy);
+    if (policy.name != policy_name(o.policy) && !(o.policy.empty() && policies.size() == 1)) continue;
+    ExternalPolicy chosen = with_options(policy, o.policy.empty() ? policy.name : o.policy);
+    o.policy = chosen.name;
+    return chosen;
   }
   raise<ConfigError>("the plug-in has no policy of that name", o.policy, "name one of its: " + names);
 }

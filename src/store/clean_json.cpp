@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/impl/utf8.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -34,7 +35,7 @@ std::string clean_json(std::string_view text) {
     at = end;
     if (at == text.size()) break;
     ++end;  // of the character
-    while (end < text.size() && (static_cast<std::uint8_t>(text[end]) & 0xc0) == 0x80) ++end;
+    while (end < text.size() && detail::continues_utf8(text[end])) ++end;
     const std::string_view character = text.substr(at, end - at);
     if (clean_text(character) == character || character == "\r") {
       clean += character;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/enum_names.hpp"
 #include "kernelsearch/store/clean_json.hpp"
 
 namespace kernelsearch {
@@ -68,11 +69,9 @@ const json& array_of(const json& value, std::string_view what) {
   return value;
 }
 
-template <class Enum, int Count>
+template <class Enum>
 Enum enum_of(const json& object, const char* name) {
-  const std::string text = string_of(object, name);
-  for (int i = 0; i < Count; ++i)
-    if (to_string(static_cast<Enum>(i)) == text) return static_cast<Enum>(i);
+  if (const auto found = detail::enum_from<Enum>(string_of(object, name))) return *found;
   malformed(name, object);
 }
 
@@ -142,7 +141,7 @@ void from_json(const json& in, ShapeMeasurement& shape) {
   shape.median = number_of(in, "median");
   shape.spread = number_of(in, "spread");
   shape.interval = member(in, "interval").get<Interval>();
-  shape.ended = enum_of<SamplingEnd, 4>(in, "ended");
+  shape.ended = enum_of<SamplingEnd>(in, "ended");
   shape.speedup = speedup_from_json(in);
 }
 
@@ -192,7 +191,7 @@ void to_json(json& out, const Evaluation& evaluation) {
 }
 
 void from_json(const json& in, Evaluation& evaluation) {
-  evaluation.verdict = enum_of<Verdict, verdict_count>(in, "verdict");
+  evaluation.verdict = enum_of<Verdict>(in, "verdict");
   evaluation.progress = number_of(in, "progress");
   evaluation.reason = string_of(in, "reason");
   evaluation.measurement = member(in, "measurement").get<Measurement>();
@@ -269,7 +268,7 @@ void to_json(json& out, const Move& move) {
 }
 
 void from_json(const json& in, Move& move) {
-  move.kind = enum_of<MoveKind, 7>(in, "kind");
+  move.kind = enum_of<MoveKind>(in, "kind");
   move.parents = trials_from_json(member(in, "parents"));
   move.strategies.clear();
   for (const json& strategy : array_of(member(in, "strategies"), "strategies")) {

@@ -130,7 +130,7 @@ TEST_CASE("NaturalTransformations: passes one after the other, each call one reg
 }
 
 TEST_CASE("NaturalTransformations: faults are answered once and counted") {
-  std::vector<std::pair<std::size_t, RegionFault>> calls;
+  std::vector<std::pair<std::size_t, ReplyFault>> calls;
   const auto options = [&] {
     NaturalTransformationsOptions o;
     o.function = "f";
@@ -141,8 +141,8 @@ TEST_CASE("NaturalTransformations: faults are answered once and counted") {
     Setup s({transformation("t", {device_pass("Do.")})},
             ScriptedChat::replies({fenced("void g() {}\n"), fenced("void f() { ; }\n")}), options());
     CHECK(s.generate(use({"t"})).candidates.size() == 1);
-    CHECK(calls == std::vector<std::pair<std::size_t, RegionFault>>{{0, RegionFault::lost_entry},
-                                                                    {1, RegionFault::none}});
+    CHECK(calls == std::vector<std::pair<std::size_t, ReplyFault>>{{0, ReplyFault::missing_function},
+                                                                   {1, ReplyFault::none}});
     const auto again = s.model.requests()[1].messages;
     REQUIRE(again.size() == 5);
     CHECK(again[3].speaker == Speaker::assistant);
@@ -153,7 +153,7 @@ TEST_CASE("NaturalTransformations: faults are answered once and counted") {
             ScriptedChat::replies({"prose", "```cpp\nvoid f() {"}), options());
     const Generation<Candidate> made = s.generate(use({"t"}));
     CHECK(made.candidates.empty());
-    CHECK(made.failure.find("t, pass 1, device region: unusable reply (cut)") == 0);
+    CHECK(made.failure.find("t, pass 1, device region: unusable reply (truncated)") == 0);
     CHECK(s.model.calls() == 2);
   }
   SUBCASE("the model fails") {

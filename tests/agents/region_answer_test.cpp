@@ -20,9 +20,9 @@ RegionAnswer answer(const std::string& text, FinishReason finish = FinishReason:
   return read_region_answer(reply, 1000);
 }
 
-RegionFault fault(const std::string& text, FinishReason finish = FinishReason::stop) {
+ReplyFault fault(const std::string& text, FinishReason finish = FinishReason::stop) {
   const RegionAnswer found = answer(text, finish);
-  CHECK(found.detail.empty() == (found.fault == RegionFault::none));
+  CHECK(found.detail.empty() == (found.fault == ReplyFault::none));
   return found.fault;
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("read_region_answer: tunables in a block of their own") {
   const RegionAnswer found = answer(
       "```cpp\nint a[TILE];\n```\n```json\n{\"tunables\": {\"TILE\": [2, 4]}, \"constraints\": [\"TILE > "
       "1\"]}\n```");
-  CHECK(found.fault == RegionFault::none);
+  CHECK(found.fault == ReplyFault::none);
   CHECK(found.text == "int a[TILE];\n");
   REQUIRE(found.declared.tunables.size() == 1);
   CHECK(found.declared.tunables[0].name == "TILE");
@@ -55,22 +55,21 @@ TEST_CASE("read_region_answer: tunables in a block of their own") {
   CHECK(constraint.text == "int a[TILE];\n");
   CHECK(constraint.declared.constraints == std::vector<std::string>{"TILE > 1"});
   const RegionAnswer wrong = answer("```cpp\nx\n```\n```json\n{\"tunables\": {\"tile\": [2]}}\n```");
-  CHECK(wrong.fault == RegionFault::bad_tunables);
+  CHECK(wrong.fault == ReplyFault::bad_tunables);
   CHECK(wrong.detail.find("use capitals") != std::string::npos);
 }
 
 TEST_CASE("read_region_answer: faults have names") {
-  CHECK(fault("") == RegionFault::empty);
-  CHECK(fault("   \n") == RegionFault::empty);
-  CHECK(fault("```\nx\n```", FinishReason::refusal) == RegionFault::empty);
-  CHECK(fault("I would unroll the loop.") == RegionFault::no_code);
-  CHECK(fault("Use ```x``` here") == RegionFault::no_code);
-  CHECK(fault("```cpp\nint a;\n") == RegionFault::cut);
-  CHECK(fault("```cpp\nint a;\n``") == RegionFault::cut);
-  CHECK(fault("Let me think", FinishReason::length) == RegionFault::cut);
-  CHECK(fault("```\na\n```\n```\nb\n```") == RegionFault::several);
-  CHECK(fault("```\n" + std::string(2000, 'x') + "\n```") == RegionFault::too_long);
-  for (int i = 0; i < 8; ++i) CHECK_FALSE(to_string(static_cast<RegionFault>(i)).empty());
+  CHECK(fault("") == ReplyFault::empty);
+  CHECK(fault("   \n") == ReplyFault::empty);
+  CHECK(fault("```\nx\n```", FinishReason::refusal) == ReplyFault::declined);
+  CHECK(fault("I would unroll the loop.") == ReplyFault::no_code);
+  CHECK(fault("Use ```x``` here") == ReplyFault::no_code);
+  CHECK(fault("```cpp\nint a;\n") == ReplyFault::truncated);
+  CHECK(fault("```cpp\nint a;\n``") == ReplyFault::truncated);
+  CHECK(fault("Let me think", FinishReason::length) == ReplyFault::truncated);
+  CHECK(fault("```\na\n```\n```\nb\n```") == ReplyFault::wrong_region);
+  CHECK(fault("```\n" + std::string(2000, 'x') + "\n```") == ReplyFault::too_long);
 }
 
 TEST_CASE("read_region_answer: any text is read") {

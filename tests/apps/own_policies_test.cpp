@@ -125,10 +125,12 @@ TEST_CASE("command: contract says which promises hold, and its exit code whether
   check_has(desk.kernelsearch({"contract", "--policy-plugin", KERNELSEARCH_TEST_FAR_FROM_BAD}).out,
             "far_from_bad: 7 of 7 hold");
   write_space(desk.path() / "space.json");
-  ran = desk.kernelsearch({"compare", "space.json", "--policies", "random,far_from_bad", "--policy-plugin",
-                           KERNELSEARCH_TEST_FAR_FROM_BAD, "--repeats", "2", "--strict", "-q"});
+  ran = desk.kernelsearch({"compare", "space.json", "--policies", "random,far_from_bad,far_from_bad(draws=1)",
+                           "--policy-plugin", KERNELSEARCH_TEST_FAR_FROM_BAD, "--repeats", "2", "--strict",
+                           "-q"});
   CHECK_MESSAGE(ran.code == 0, ran.err);
   check_has(ran.out, "\nfar_from_bad ");
+  check_has(ran.out, "\nfar_from_bad(draws=1) ");
 #endif
 }
 

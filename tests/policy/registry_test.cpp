@@ -19,6 +19,17 @@ TEST_CASE("registry: every policy listed can be made by its name and keeps the c
   }
 }
 
+TEST_CASE("registry: every summary says what its policy is for") {
+  for (const ConfigPolicyEntry& entry : config_policies()) {
+    CAPTURE(entry.summary);
+    const auto says = [&entry](const char* words) {
+      return entry.summary.find(words) != std::string_view::npos;
+    };
+    CHECK((says("; for ") || says("; where ") || says("; second to ") || says(": the default") ||
+           says(": the baseline")));
+  }
+}
+
 TEST_CASE("registry: an unknown name is refused with the names there are") {
   const Result<AnyPolicy<Config>> tried =
       try_make_config_policy("randon", {policy_contract::small_space(), 1});

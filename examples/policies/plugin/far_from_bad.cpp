@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A search policy as a plug-in of the command. Build the shared library with the compiler and the version of
-// kernelsearch that will load it (CMakeLists.txt beside this file), then
+// kernelsearch that will load it (CMakeLists.txt in this folder), then
 //
 //     kernelsearch contract --policy-plugin libfar_from_bad.so
 //     kernelsearch compare recordings/ --policies bayesian,far_from_bad --policy-plugin libfar_from_bad.so
-//     kernelsearch tune problem --policy-plugin libfar_from_bad.so
+//     kernelsearch tune problem --policy 'far_from_bad(draws=20)' --policy-plugin libfar_from_bad.so
 #include <cstddef>
 #include <span>
 #include <unordered_set>
@@ -20,14 +20,22 @@ using namespace kernelsearch;
 
 namespace {
 
-/// Of a few random draws it proposes the one that shares the most values with the best and the fewest with
+struct FarFromBadOptions {
+  int draws = 8;
+  std::uint64_t seed = 0;  // without a row: the run's
+};
+
+/// From a few random draws it proposes the one that shares the most values with the best and the fewest with
 /// the last one that failed or was slower.
 class FarFromBad {
  public:
   using Proposal = Config;
 
-  FarFromBad(Space space, std::uint64_t seed)
-      : space_(std::move(space)), rng_(Rng::stream(seed, "far_from_bad")), rest_(space_, {.seed = seed}) {}
+  FarFromBad(Space space, FarFromBadOptions options)
+      : space_(std::move(space)),
+        rng_(Rng::stream(options.seed, "far_from_bad")),
+        rest_(space_, {.seed = options.seed}),
+        draws_(options.draws) {}
 
   std::vector<Config> ask(std::size_t n) {
     std::vector<Config> proposals;
@@ -58,7 +66,7 @@ class FarFromBad {
  private:
   Config draw() {
     Config chosen = space_.sample(rng_);
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < draws_; ++i) {
       Config other = space_.sample(rng_);
       if (known_.contains(chosen) || (!known_.contains(other) && merit(other) > merit(chosen)))
         chosen = std::move(other);
@@ -81,12 +89,17 @@ class FarFromBad {
   std::unordered_set<Config> known_;
   Config best_, bad_;
   double best_objective_ = 0.0;
+  int draws_;
+};
+
+constexpr PolicyOption options_of_far_from_bad[] = {
+    policy_option<&FarFromBadOptions::draws>("draws", "random draws that a proposal is chosen from", 1, 1000),
 };
 
 }  // namespace
 
 KERNELSEARCH_POLICY_PLUGIN(policies) {
-  policies.add(
+  policies.add(policy_entry<FarFromBad, FarFromBadOptions>(
       "far_from_bad", "draws that share values with the best and none with the last bad one",
-      [](const PolicySetup& setup) { return AnyPolicy<Config>(FarFromBad(setup.space, setup.seed)); });
+      options_of_far_from_bad));
 }

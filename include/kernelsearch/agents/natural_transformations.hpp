@@ -34,7 +34,7 @@ struct TransformationCall {
   std::size_t attempt = 0;  ///< 0; more where an earlier reply had a fault
   const ChatRequest& request;
   const ChatResult& result;
-  RegionFault fault = RegionFault::none;
+  ReplyFault fault = ReplyFault::none;
   std::string detail;  ///< of the fault
 };
 

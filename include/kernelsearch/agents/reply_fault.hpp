@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "kernelsearch/core/impl/enum_names.hpp"
+
 namespace kernelsearch {
 
 /// What is wrong with a reply. Each is told to the model once, then the proposal is given up.
@@ -16,7 +18,7 @@ enum class ReplyFault : std::uint8_t {
   no_code,              ///< no block of code and no diff
   truncated,            ///< the code breaks off
   too_long,             ///< more code than a kernel may have
-  wrong_region,         ///< a region that the kernel does not have, or none where there are several
+  wrong_region,         ///< a region that the kernel does not have, or not one where one was asked for
   missing_function,     ///< the function that others call is gone
   changed_signature,    ///< or is another one
   same_code,            ///< as the kernel that was to be changed, or as one tried before
@@ -28,11 +30,11 @@ enum class ReplyFault : std::uint8_t {
   outside_anchors,      ///< changes outside of the anchors
   missing_instruction,  ///< a place without an instruction
   unwanted_tunables,    ///< a declaration of tunables where nothing searches them
-  bad_refusal,    ///< `DOES NOT APPLY` without a reason, with code beside it, or where nothing was named
-  no_retry_note,  ///< what failed before is tried again without a word on what is done differently
+  bad_refusal,          ///< `DOES NOT APPLY` without a reason, with code as well, or where nothing was named
+  no_retry_note,        ///< what failed before is tried again without a word on what is done differently
 };
 
-inline constexpr int reply_fault_count = 20;
+inline constexpr int reply_fault_count = detail::enum_count<ReplyFault>;
 
 [[nodiscard]] constexpr std::string_view to_string(ReplyFault fault) noexcept {
   constexpr std::string_view names[reply_fault_count] = {"none",
@@ -57,6 +59,7 @@ inline constexpr int reply_fault_count = 20;
                                                          "no_retry_note"};
   return names[static_cast<int>(fault)];
 }
+static_assert(detail::all_named<ReplyFault>(), "a fault has no name: add it to the list");
 
 /// A fault with what exactly was found, in words that are fed back to the model.
 struct ReplyJudgement {

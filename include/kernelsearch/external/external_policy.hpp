@@ -4,23 +4,31 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernelsearch/policy/any_policy.hpp"
 #include "kernelsearch/policy/policy_setup.hpp"
+#include "kernelsearch/policy/registry.hpp"
 
 namespace kernelsearch {
 
-/// A policy over spaces that is no part of the library: a command, or one that a plug-in brought.
+/// A policy over spaces that is not part of the library: a command, or one that a plug-in brought.
 struct ExternalPolicy {
   std::string name;
   std::string summary;
   std::string source;  ///< the command, or the plug-in's file
   std::function<AnyPolicy<Config>(const PolicySetup&)> make;
   bool own_process = false;  ///< works in a process of its own, where its processor time is not ours
+  std::shared_ptr<const ConfigPolicyEntry> entry = nullptr;  ///< its options; none: it takes none
 };
+
+/// The policy with the options of the text, `NAME` or `NAME(OPTION=VALUE)`; its name is then the canonical
+/// text. ConfigError where the text does not read, for an option that the policy does not have, with the
+/// nearest, and for a value that does not fit.
+[[nodiscard]] ExternalPolicy with_options(ExternalPolicy policy, std::string_view text);
 
 /// How commands that are policies are run.
 struct PolicyCommandOptions {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernelsearch/core/impl/enum_names.hpp"
 #include "kernelsearch/core/outcome.hpp"
 #include "kernelsearch/problem/problem.hpp"
 
@@ -29,9 +30,7 @@ enum class AnswerFormat : std::uint8_t {
 }
 
 [[nodiscard]] constexpr std::optional<AnswerFormat> answer_format_from(std::string_view name) noexcept {
-  for (int i = 0; i < 5; ++i)
-    if (to_string(static_cast<AnswerFormat>(i)) == name) return static_cast<AnswerFormat>(i);
-  return std::nullopt;
+  return detail::enum_from<AnswerFormat>(name);
 }
 
 /// Where and how an answer was measured.

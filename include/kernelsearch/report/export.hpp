@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "kernelsearch/core/impl/enum_names.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch {
@@ -28,9 +29,7 @@ enum class ExportFormat : std::uint8_t {
 }
 
 [[nodiscard]] constexpr std::optional<ExportFormat> export_format_from(std::string_view name) noexcept {
-  for (int i = 0; i < 6; ++i)
-    if (to_string(static_cast<ExportFormat>(i)) == name) return static_cast<ExportFormat>(i);
-  return std::nullopt;
+  return detail::enum_from<ExportFormat>(name);
 }
 
 /// Writes a run, in the order told. Numbers are written with the fewest digits that read back the same.

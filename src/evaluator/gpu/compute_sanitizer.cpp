@@ -11,6 +11,7 @@
 #include "evaluator/gpu/sanitizer_run.hpp"
 #include "evaluator/gpu/tool.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/enum_names.hpp"
 #include "process/scratch_folder.hpp"
 
 namespace kernelsearch {
@@ -18,7 +19,9 @@ namespace {
 
 using detail::raise;
 
-constexpr std::array<std::string_view, 4> tool_names{"memcheck", "racecheck", "initcheck", "synccheck"};
+constexpr std::array<std::string_view, detail::enum_count<SanitizerTool>> tool_names{
+    "memcheck", "racecheck", "initcheck", "synccheck"};
+static_assert(!tool_names.back().empty(), "a tool has no name: add it to the list");
 
 std::filesystem::path checked_program(const Problem& problem, const SanitizerOptions& options) {
   const char* named = std::getenv("KERNELSEARCH_COMPUTE_SANITIZER");

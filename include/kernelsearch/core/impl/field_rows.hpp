@@ -30,11 +30,15 @@ struct MemberParts<T O::*> {
 
 /// The struct that the first member is of, and the type of the last.
 template <auto First, auto... Rest>
-struct Reached : Reached<Rest...> {
+struct Reached {
   using Options = typename MemberParts<decltype(First)>::Options;
+  using Type = typename Reached<Rest...>::Type;
 };
 template <auto Only>
-struct Reached<Only> : MemberParts<decltype(Only)> {};
+struct Reached<Only> {  // not derived: members may be of structs in unnamed namespaces
+  using Options = typename MemberParts<decltype(Only)>::Options;
+  using Type = typename MemberParts<decltype(Only)>::Type;
+};
 
 template <auto First, auto... Rest>
 constexpr auto& reach(auto& options) {

@@ -198,7 +198,7 @@ inline constexpr PolicyOption helion_lfbo[] = {
     option<&HelionLfboOptions::similarity_penalty>(
         "similarity_penalty", amount, "penalty for sharing leaves with what was selected already"),
     option<&HelionLfboOptions::min_improvement>("min_improvement", amount,
-                                                "relative gain below which there is none"),
+                                                "relative gain below which a result counts as no gain"),
     option<&HelionLfboOptions::polish_rounds>("polish_rounds", counted,
                                               "rounds of descent over all single moves at the end of a run"),
     option<&HelionLfboOptions::trees>("trees", at_least_1, "trees of the forest"),
@@ -210,7 +210,7 @@ inline constexpr PolicyOption helion_lfbo[] = {
         "learn_violations", "learn from configurations that break a constraint, as failures"),
     option<&HelionLfboOptions::restart>("restart", "begin another run when one ends; false: a single run"),
     choice<&HelionLfboOptions::start, helion_starts>(
-        "start", "random: the default and random configurations; best_known: the best foreign one"),
+        "start", "random: the default and random configurations; best_known: the best from outside"),
 };
 
 inline constexpr PolicyOption hierarchical_ucb[] = {
@@ -366,55 +366,98 @@ inline constexpr PolicyOption uct[] = {
 
 inline constexpr ConfigPolicyEntry entries[] = {
     policy_entry<&detail::standard_options<PolicyBanditOptions>, &detail::bandit_over_space>(
-        "bandit", "annealing, genetic, differential evolution and greedy, the more successful the more often",
+        "bandit",
+        "annealing, genetic, differential evolution and greedy, the more successful the more often; for "
+        "comparison "
+        "with OpenTuner",
         bandit),
     policy_entry<BayesianSearch, BayesianSearchOptions>(
         "bayesian",
-        "a Gaussian process with alignment features, expected improvement, earlier runs: the default",
+        "a Gaussian process with alignment features, expected improvement, earlier runs: the default, for "
+        "every "
+        "space and budget",
         bayesian),
-    policy_entry<Beam, BeamOptions>("beam", "beam search over moves between configurations", beam),
+    policy_entry<Beam, BeamOptions>(
+        "beam",
+        "beam search over changes of configurations; for comparison: the search of GEAK without a model",
+        beam),
     policy_entry<&detail::climbing_options, &detail::over_space<BestOfK, BestOfKOptions>>(
-        "best_of_k", "the best of k changes to one configuration, then of that one", best_of_k),
+        "best_of_k",
+        "the best of k changes to one configuration, then of that one; for comparison: what STARK and "
+        "KernelBand are "
+        "measured against",
+        best_of_k),
     policy_entry<DifferentialEvolution, DifferentialEvolutionOptions>(
-        "differential_evolution", "differences of members, added to others, compete with their targets",
+        "differential_evolution",
+        "differences of members, added to others, compete with their targets; for comparison with other "
+        "tuners",
         differential_evolution),
     policy_entry<EpsilonGreedyTree, EpsilonGreedyTreeOptions>(
-        "epsilon_greedy_tree", "STARK's tree search over moves between configurations", epsilon_greedy_tree),
+        "epsilon_greedy_tree",
+        "a tree of changes of configurations; for comparison: the search of STARK without a model",
+        epsilon_greedy_tree),
     policy_entry<&detail::standard_options<detail::NoOptions>, &detail::exhaustive_over_space>(
-        "exhaustive", "every valid configuration once, in order", {}),
+        "exhaustive", "every valid configuration once, in order; for small spaces, and to record them", {}),
     policy_entry<FlatUcb, FlatUcbOptions>(
-        "flat_ucb", "UCB1 over which tunable to change in the best configuration", flat_ucb),
+        "flat_ucb",
+        "UCB1 over which tunable to change in the best configuration; for comparison with hierarchical_ucb",
+        flat_ucb),
     policy_entry<GeneticAlgorithm, GeneticAlgorithmOptions>(
-        "genetic", "tournaments, uniform crossover and mutation, without generations", genetic),
+        "genetic",
+        "tournaments, uniform crossover and mutation, without generations; for comparison with other tuners",
+        genetic),
     policy_entry<GreedySearch, GreedySearchOptions>(
-        "greedy", "best-improvement hill climbing, random restarts", greedy),
+        "greedy", "best-improvement hill climbing, random restarts; for comparison with other tuners",
+        greedy),
     policy_entry<HelionLfbo, HelionLfboOptions>(
-        "helion_lfbo", "Helion 1.5.1's LFBO tree search, run after run, for comparison", helion_lfbo),
+        "helion_lfbo", "Helion 1.5.1's LFBO tree search, run after run; for comparison with Helion",
+        helion_lfbo),
     policy_entry<&detail::small_helion_options, &detail::over_space<HelionLfbo, HelionLfboOptions>>(
-        "helion_lfbo_small", "the same with the smaller population that does better", helion_lfbo),
+        "helion_lfbo_small",
+        "helion_lfbo with the smaller population that does better; for comparison with Helion", helion_lfbo),
     policy_entry<&detail::warmed_options, &detail::over_space<HierarchicalUcb, HierarchicalUcbOptions>>(
-        "hierarchical_ucb", "KernelBand's bandit over clusters of configurations and which tunable to change",
+        "hierarchical_ucb",
+        "a bandit over clusters of configurations and which tunable to change; for comparison: the search of "
+        "KernelBand without a model",
         hierarchical_ucb),
     policy_entry<IteratedLocalSearch, IteratedLocalSearchOptions>(
-        "iterated_local_search", "descent over neighbours, leaps at local optima, restarts",
+        "iterated_local_search",
+        "descent over neighbours, leaps at local optima, restarts; where a proposal must take microseconds",
         iterated_local_search),
-    policy_entry<Lfbo, LfboOptions>(
-        "lfbo", "a random forest's most promising among neighbours of the best and random draws", lfbo),
-    policy_entry<MapElites, MapElitesOptions>(
-        "map_elites", "MAP-Elites on islands over moves between configurations", map_elites),
+    policy_entry<Lfbo, LfboOptions>("lfbo",
+                                    "a random forest's most promising among neighbours of the best and "
+                                    "random draws; second to bayesian in our "
+                                    "figures",
+                                    lfbo),
+    policy_entry<MapElites, MapElitesOptions>("map_elites",
+                                              "the best of each cell of features, on islands; for "
+                                              "comparison: the search of AlphaEvolve without a model",
+                                              map_elites),
     policy_entry<ParticleSwarm, ParticleSwarmOptions>(
-        "particle_swarm", "particles drawn to the best places found", particle_swarm),
-    policy_entry<RandomSearch, RandomSearchOptions>("random",
-                                                    "uniform draws without repetition: the baseline", random),
-    policy_entry<Reflexion, ReflexionOptions>(
-        "reflexion", "one chain of changes, each made to the last configuration", reflexion),
+        "particle_swarm", "particles drawn to the best places found; for comparison with other tuners",
+        particle_swarm),
+    policy_entry<RandomSearch, RandomSearchOptions>(
+        "random", "uniform draws without repetition: the baseline that policies are scored against", random),
+    policy_entry<Reflexion, ReflexionOptions>("reflexion",
+                                              "one chain of changes, each made to the last configuration; "
+                                              "for comparison: the search of GEAK without a "
+                                              "model",
+                                              reflexion),
     policy_entry<SimulatedAnnealing, SimulatedAnnealingOptions>(
         "simulated_annealing",
-        "a walk that accepts slower neighbours ever less often, heated again when cold", simulated_annealing),
-    policy_entry<TabuSearch, TabuSearchOptions>(
-        "tabu", "moves to the best neighbour even when slower, values just left are barred", tabu),
-    policy_entry<Tpe, TpeOptions>("tpe", "draws where good configurations are denser than the others", tpe),
-    policy_entry<Uct, UctOptions>("uct", "Monte Carlo tree search over moves between configurations", uct),
+        "a walk that accepts slower neighbours ever less often, heated again when cold; where a proposal "
+        "must take "
+        "microseconds",
+        simulated_annealing),
+    policy_entry<TabuSearch, TabuSearchOptions>("tabu",
+                                                "moves to the best neighbour even when slower, values just "
+                                                "left are barred; for comparison with other tuners",
+                                                tabu),
+    policy_entry<Tpe, TpeOptions>(
+        "tpe", "draws where good configurations are denser than the others; for comparison with Optuna", tpe),
+    policy_entry<Uct, UctOptions>(
+        "uct", "Monte Carlo tree search over changes of configurations; for comparison with the other trees",
+        uct),
 };
 
 }  // namespace kernelsearch::detail::rows
