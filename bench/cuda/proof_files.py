@@ -61,6 +61,10 @@ def change(before, after):
     return "".join(line.rstrip() + "\n" if line.isspace() else line + "\n" for line in lines)
 
 
+def is_whole(before, after):
+    return len(change(before, after).splitlines()) > WORTH * len(after.splitlines())
+
+
 def problem_regions(path):
     file = problem_file(path)
     problem = read_jsonc(file)
@@ -98,9 +102,8 @@ def take(folder):
         before = after.get(contents[name].get("before")) or problem_regions(contents[name]["problem"])
         for part, file in parts[name].items():
             text, old = after[name][part], before.get(part, "")
-            diff = change(old, text)
-            whole = len(diff.splitlines()) > WORTH * len(text.splitlines())
-            for path, content in ((PROOFS / name / file, text if whole else ""), (PROOFS / name / (file + ".diff"), "" if whole else diff)):
+            whole = is_whole(old, text)
+            for path, content in ((PROOFS / name / file, text if whole else ""), (PROOFS / name / (file + ".diff"), "" if whole else change(old, text))):
                 if content:
                     path.write_text(content)
                 else:
