@@ -67,8 +67,8 @@ def problem_of(entry, kernel):
     """The problem.json of a landscape's kernel with the sizes it was recorded with, or None where the tree has none (Helion's kernels)."""
     for folder in FOLDERS.get(entry["language"], ()):
         for name in (entry["kernel"], kernel):
-            path = ROOT / folder / name / "problem.json"
-            if path.exists():
+            path = next((path for path in (ROOT / folder / name / "problem.json", ROOT / folder / f"{name}.json") if path.exists()), None)
+            if path:
                 problem = json.loads(without_comments(path.read_text()))
                 sizes = {k: v for k, v in problem["shapes"][0].items() if k not in ("name", "weight")}
                 for given in re.findall(r"--size (\w+)=(\d+)", entry["how"].get("command", "")):

@@ -42,7 +42,13 @@ foreach(pair IN LISTS packages)
   endforeach()
   install(FILES ${folder}/changelog.Debian.gz ${folder}/NEWS.gz ${PROJECT_SOURCE_DIR}/packaging/debian/copyright
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component})
-  install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/lintian-overrides/${package}
+  # A package with a file of its own has more to say than what holds for all.
+  set(overrides ${PROJECT_SOURCE_DIR}/packaging/debian/lintian-overrides)
+  set(named all)
+  if(EXISTS ${overrides}/${package})
+    set(named ${package})
+  endif()
+  install(FILES ${overrides}/${named} RENAME ${package}
     DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT ${component})
 endforeach()
 add_custom_target(kernelsearch_package_texts ALL DEPENDS ${package_texts})

@@ -35,16 +35,20 @@ if [ -z "${KERNELSEARCH_FUZZ_BUILT:-}" ]; then  # set: what is built in build/fu
 fi
 
 fuzz() { # TARGET
-  local target=$1 program=$PWD/build/fuzz/tests/fuzz_$1
+  local target=$1 program=$PWD/build/fuzz/tests/fuzz_$1 given=("tests/fuzz/corpus/$1")
+  case $target in # fixtures that the test fuzz gives the target, too
+    recording) given+=(tests/fixtures/others) ;;
+    problem) given+=(tests/fixtures/problems/dot) ;;
+  esac
   mkdir -p "$out/corpus/$target" "$out/finds/$target"
   # Leaks are looked for at the end alone, where they are real; a find ends the target.
   "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
-    -artifact_prefix="$out/finds/$target/" "$out/corpus/$target" "tests/fuzz/corpus/$target" \
+    -artifact_prefix="$out/finds/$target/" "$out/corpus/$target" "${given[@]}" \
     >"$out/$target.log" 2>&1 || true
   # The smallest first: the merge takes what brings something new.
   rm -rf "$out/small/$target" "$out/merged/$target"
   mkdir -p "$out/small/$target" "$out/merged/$target"
-  "$program" -merge=1 -max_len=512 -artifact_prefix="$out/merged/" "$out/merged/$target" "tests/fuzz/corpus/$target" "$out/corpus/$target" \
+  "$program" -merge=1 -max_len=512 -artifact_prefix="$out/merged/" "$out/merged/$target" "${given[@]}" "$out/corpus/$target" \
     >>"$out/$target.log" 2>&1 || true
   # Of what the merge left as many of every size.
   local found step bytes=0 file size

@@ -12,8 +12,11 @@ kernel; transformations and methods that are no application of one are left out.
 """
 import json
 import pathlib
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/cuda"))
+from proof_files import backend_of
 
 TRANSFORMATIONS = {  # the strategies that a transformation is an application of
     "block_swizzle": ["reordering"],
@@ -90,18 +93,14 @@ def proofs():
     for file in sorted((ROOT / "data/transformations/proofs").glob("*/proof.json")):
         proof = json.loads(file.read_text())
         gain = proof["measured"]["speedup"]
-        problem = pathlib.Path(proof["problem"]).name
+        problem = pathlib.Path(proof["problem"]).stem
         kernel = proof.get("before") or problem
-        backend = json.loads(strip_comments((ROOT / proof["problem"] / "problem.json").read_text()))["backend"]
+        backend = backend_of(file.parent.name)
         features = recorded.get(kernel, {}).get("features", {})
         for strategy in TRANSFORMATIONS.get(proof["transformation"], []):
             yield {"backend": backend, "problem": problem, "kernel": kernel, "move": proof["transformation"],
                    "becomes": file.parent.name, "strategy": strategy, "gain": round(gain, 4), "reward": reward(gain),
                    "features": known(features, backend)}
-
-
-def strip_comments(text):
-    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
 
 
 def skill():

@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "python/kernelsearch"
+EXTERNAL = PACKAGE.parents[1] / "examples/external/kernelsearch_external.py"  # which the package has as external.py
 
 
 def signature(function, drop_first):
@@ -98,12 +99,13 @@ def markdown(stub=None):
             lines += of(node, 3)
     if left_out:
         lines += [f"In the extension, whose stub was not there when this page was made: {', '.join(left_out)}.", ""]
-    for path in sorted(PACKAGE.glob("[a-z]*.py")):
+    modules = {path.stem: path for path in PACKAGE.glob("[a-z]*.py")} | {"external": EXTERNAL}
+    for module, path in sorted(modules.items()):
         tree, members = definitions(path)
         public = [node for name, node in members.items() if not name.startswith("_")]
-        if not public or path.stem == "modules":  # run in a process of its own, not imported
+        if not public or module == "modules":  # run in a process of its own, not imported
             continue
-        lines += [f"## kernelsearch.{path.stem}", "", *told(tree), ""]
+        lines += [f"## kernelsearch.{module}", "", *told(tree), ""]
         for node in public:
             lines += of(node, 3)
     return "\n".join(lines) + "\n"

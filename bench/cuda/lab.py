@@ -235,8 +235,12 @@ TOLERANCES = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 4e-2), "f32": (1e-4, 1e-4), "f
 
 class Problem:
     def __init__(self, folder):
-        self.folder = folder.rstrip("/")
-        with open(os.path.join(folder, "problem.json"), encoding="utf-8") as file:
+        # NAME may be a folder, or NAME.json, which shares files with its neighbors; what is its own is in the folder all the same.
+        path = folder.removesuffix(".json").rstrip("/")
+        self.best_file = os.path.join(path, "best_h200.json")
+        alone = os.path.isfile(os.path.join(path, "problem.json"))
+        self.folder = path if alone else os.path.dirname(path)
+        with open(os.path.join(path, "problem.json") if alone else path + ".json", encoding="utf-8") as file:
             self.json = json.loads(strip_comments(file.read()))
         j = self.json
         if j.get("backend") != "cuda":
@@ -1688,7 +1692,7 @@ def first_errors(log, count=3):
 
 
 def read_best(problem):
-    path = os.path.join(problem.folder, "best_h200.json")
+    path = problem.best_file
     if not os.path.isfile(path):
         return {}
     with open(path, encoding="utf-8") as file:

@@ -31,9 +31,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lab import evaluate, names_in
+from proof_files import PARTS, PROOFS, backend_of, parent_regions, problem_file, proof_regions, read_jsonc
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROOFS = ROOT / "data/transformations/proofs"
 MARK = "//@tunables "
 # How a launch function is called, whether it returns nothing or a bool.
 ENTRY = """
@@ -49,11 +48,6 @@ inline int proof_code(ProofDone) { return 1; }
 """
 
 
-def read_jsonc(path):
-    text = re.sub(r'("(?:[^"\\]|\\.)*")|//[^\n]*', lambda m: m.group(1) or "", path.read_text())
-    return json.loads(text)
-
-
 def tunables_of(section):
     """Values and default of each tunable of a section `tunables`."""
     return {name: (given["values"], given.get("default", given["values"][0])) if isinstance(given, dict) else (given, given[0])
@@ -61,11 +55,11 @@ def tunables_of(section):
 
 
 class Kernel:
-    """The regions of a folder and their space."""
+    """A kernel's regions and their space."""
 
-    def __init__(self, name, folder, problem):
+    def __init__(self, name, regions, problem):
         self.name, self.problem = name, problem
-        self.regions = [(folder / part).read_text() for part in ("macros.cuh", "device.cu", "host.cu")]
+        self.regions = [regions.get(part, "") for part in PARTS["cuda"]]
         self.space = tunables_of(problem.get("tunables"))
         self.constraints = list(problem.get("constraints", []))
         for key, value in problem.get("default", {}).items():
@@ -106,13 +100,11 @@ class Proof:
     def __init__(self, folder, content=None):
         self.name = folder.name
         self.content = content or json.loads((folder / "proof.json").read_text())
-        self.folder = folder
-        self.problem_folder = ROOT / self.content["problem"]
-        self.problem = read_jsonc(self.problem_folder / "problem.json")
-        self.after = Kernel(self.name, folder, self.problem)
+        self.problem = read_jsonc(problem_file(self.content["problem"]))
+        self.after = Kernel(self.name, proof_regions(self.name), self.problem)
         before = self.content.get("before")
         self.before_name = before or self.problem["name"]
-        self.before = Kernel(self.before_name, PROOFS / before if before else self.problem_folder, self.problem)
+        self.before = Kernel(self.before_name, parent_regions(self.content), self.problem)
         self.config = self.after.config(self.content.get("config"))
         self.before_config = self.before.config(json.loads((PROOFS / before / "proof.json").read_text()).get("config") if before else None)
         assert self.after.valid(self.config), f"{self.name}: its configuration breaks a constraint"
@@ -311,7 +303,7 @@ def record(results):
         content = json.loads(path.read_text())
         content.pop("measured", None)
         content.pop("config", None)
-        defaults = Kernel(name, path.parent, read_jsonc(ROOT / content["problem"] / "problem.json")).config()
+        defaults = Kernel(name, proof_regions(name), read_jsonc(problem_file(content["problem"]))).config()
         content["config"] = {key: value for key, value in result["config"].items() if value != defaults[key]}
         content["measured"] = {
             "date": results["date"], "device": results["device"], "command": "bench/cuda/proofs.py",
@@ -340,7 +332,7 @@ def main():
     if options.record:
         record(json.loads(pathlib.Path(options.record).read_text()))
         return 0
-    proofs = [Proof(path.parent) for path in sorted(PROOFS.glob("*/proof.json")) if (path.parent / "device.cu").exists()]
+    proofs = [Proof(path.parent) for path in sorted(PROOFS.glob("*/proof.json")) if backend_of(path.parent.name) == "cuda"]
     if options.only:
         proofs = [proof for proof in proofs if proof.name in options.only.split(",")]
     assert proofs, "no such proof"
@@ -396,16 +388,16 @@ def main():
     def measure(rounds, with_drawn):
         groups, medians = {}, {}
         for proof in proofs:
-            wanted = groups.setdefault((str(proof.problem_folder), proof.content["shape"]), (proof.problem, set()))[1]
+            wanted = groups.setdefault((proof.content["problem"], proof.content["shape"]), (proof.problem, set()))[1]
             wanted |= {f"{proof.name}|{key_of(proof.config)}", f"{proof.before_name}|{key_of(proof.before_config)}"}
             if with_drawn:
                 wanted |= set(extra.get(proof.name, []))
-        for (problem_folder, shape), (problem, names) in groups.items():
+        for (problem_path, shape), (problem, names) in groups.items():
             times = in_process(timed, {name: built[name][0] for name in names & ok}, problem, shape, rounds, seconds=120)
             if isinstance(times, str):
-                print(f"TIMING {problem_folder}: {times}")
+                print(f"TIMING {problem_path}: {times}")
                 continue
-            medians[(problem_folder, shape)] = {name: statistics.median(t) for name, t in times.items()}
+            medians[(problem_path, shape)] = {name: statistics.median(t) for name, t in times.items()}
             for name, t in sorted(times.items(), key=lambda item: -statistics.median(item[1])):
                 print(f"{statistics.median(t) * 1e3:9.4f} ms  {min(t) * 1e3:9.4f} .. {max(t) * 1e3:9.4f}  {built[name][2] if name in built else ''} {name}", flush=True)
         return medians
@@ -414,7 +406,7 @@ def main():
     if extra:
         medians = measure(5, True)
         for proof in proofs:
-            group = medians.get((str(proof.problem_folder), proof.content["shape"]), {})
+            group = medians.get((proof.content["problem"], proof.content["shape"]), {})
             known = [name for name in [f"{proof.name}|{key_of(proof.config)}", *extra.get(proof.name, [])] if name in group]
             if known:
                 proof.config = items[min(known, key=group.get)][1]
@@ -427,7 +419,7 @@ def main():
     report = {"date": time.strftime("%Y-%m-%d"), "device": "NVIDIA H200" if not torch.cuda.is_available() else torch.cuda.get_device_name(0),
               "cuda": torch.version.cuda, "rounds": options.rounds, "proofs": {}, "tuned": tuned, "faults": faults}
     for proof in proofs:
-        group = medians.get((str(proof.problem_folder), proof.content["shape"]), {})
+        group = medians.get((proof.content["problem"], proof.content["shape"]), {})
         after, before = group.get(f"{proof.name}|{key_of(proof.config)}"), group.get(f"{proof.before_name}|{key_of(proof.before_config)}")
         if after is None or before is None:
             continue

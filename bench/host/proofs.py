@@ -23,23 +23,23 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench/cuda"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cuda"))
 from lab import evaluate
-from proofs import PROOFS, read_jsonc, tunables_of  # bench/cuda/proofs.py
+from proof_files import PROOFS, backend_of, parent_regions, problem_file, proof_regions, read_jsonc
+from proofs import tunables_of  # bench/cuda/proofs.py
 
 TYPES = {"f32": ctypes.c_float, "u8": ctypes.c_uint8}
 
 
-def source_of(folder, problem, overrides):
-    """Text of the kernel in a folder, with its tunables at their defaults or as `overrides` says."""
-    macros = (folder / "macros.hpp").read_text() if (folder / "macros.hpp").exists() else ""
+def source_of(regions, overrides):
+    """Text of a kernel, with its tunables at their defaults or as `overrides` says."""
+    macros = regions.get("macros", "")
     config = {}
     for line in macros.splitlines():
         if line.startswith("//@tunables "):
             config = {name: default for name, (_, default) in tunables_of(json.loads(line[12:])["tunables"]).items()}
     config |= overrides
-    return "".join(f"#define {name} {value}\n" for name, value in config.items()) + "#include <cstdint>\n" + macros + (folder / "device.cpp").read_text()
+    return "".join(f"#define {name} {value}\n" for name, value in config.items()) + "#include <cstdint>\n" + macros + regions["device"]
 
 
 def main():
@@ -52,11 +52,9 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for path in sorted(PROOFS.glob("*/proof.json")):
             content = json.loads(path.read_text())
-            problem_folder = ROOT / content["problem"]
-            problem = read_jsonc(problem_folder / "problem.json")
-            if problem["backend"] != "host":
+            if backend_of(path.parent.name) != "host":
                 continue
-            parent = PROOFS / content["before"] if content.get("before") else problem_folder
+            problem = read_jsonc(problem_file(content["problem"]))
             shape = [s for s in problem["shapes"] if s["name"] == content["shape"]][0]
             draw = random.Random(1)
             arguments, keep = [], []
@@ -76,9 +74,9 @@ def main():
                 keep.append(array)
                 arguments.append(array)
             calls = []
-            for i, (folder, overrides) in enumerate(((parent, {}), (path.parent, content.get("config", {})))):
+            for i, (regions, overrides) in enumerate(((parent_regions(content), {}), (proof_regions(path.parent.name), content.get("config", {})))):
                 text, library = pathlib.Path(scratch) / f"{path.parent.name}{i}.cpp", pathlib.Path(scratch) / f"{path.parent.name}{i}.so"
-                text.write_text(source_of(folder, problem, overrides))
+                text.write_text(source_of(regions, overrides))
                 subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", *problem["build"]["flags"], "-o", str(library), str(text)], check=True)
                 calls.append(getattr(ctypes.CDLL(str(library)), problem["function"]))
             outputs = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import shutil
 import sys
 
@@ -22,9 +23,20 @@ def folder() -> pathlib.Path:
     return place
 
 
+def _files() -> dict[str, pathlib.Path]:
+    """The problem file of each: of a folder, or NAME.json, which shares files with its neighbors."""
+    found = {}
+    for file in folder().rglob("*.json"):
+        if file.name == "problem.json":
+            found[str(file.parent.relative_to(folder()))] = file
+        elif '"backend":' in file.read_text(encoding="utf-8"):
+            found[str(file.relative_to(folder()).with_suffix(""))] = file
+    return found
+
+
 def names() -> list[str]:
     """All of them, such as `host/matmul`."""
-    return sorted(str(file.parent.relative_to(folder())) for file in folder().rglob("problem.json"))
+    return sorted(_files())
 
 
 def copy(name: str, to: str | os.PathLike[str] | None = None) -> pathlib.Path:
@@ -35,7 +47,16 @@ def copy(name: str, to: str | os.PathLike[str] | None = None) -> pathlib.Path:
         near = get_close_matches(name, names(), 3) or names()
         raise ValueError(f"there is no example {name!r}; try {', '.join(near)}")
     target = pathlib.Path(name.rsplit("/", 1)[-1] if to is None else to)
-    shutil.copytree(folder() / name, target)
+    file = _files()[name]
+    if file.name == "problem.json":
+        shutil.copytree(file.parent, target)
+        return target
+    target.mkdir()
+    shutil.copy(file, target / "problem.json")
+    for word in re.findall(r'"([^"\n]+)"', file.read_text(encoding="utf-8")):
+        if (file.parent / word).is_file():
+            (target / word).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file.parent / word, target / word)
     return target
 
 

@@ -386,7 +386,7 @@ TEST_CASE("methods: calls in a host's hot loop are replaced before it is vectori
 TEST_CASE(
     "methods: text alone rules out half precision, fusion of one launch and fewer barriers where none is") {
   // Nothing is profiled: triggers are unknown, and only what the text says speaks against a method.
-  const Problem problem = read_problem(KERNELSEARCH_SOURCE_DIR "/examples/cuda/matmul_naive_f32");
+  const Problem problem = read_problem(KERNELSEARCH_SOURCE_DIR "/examples/cuda/matmul_naive_f32.json");
   const std::vector<Method> methods = read_methods("cuda");
   const auto decided = [&](bool by_text) {
     Features features = trait_features(problem);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every file of tests/fuzz/corpus goes through its target: what the fuzzers found once stays mended.
+// Every file of tests/fuzz/corpus goes through its target: what the fuzzers found once stays mended. Fixtures
+// of other tests that are inputs of a target go through it as well.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,6 +21,14 @@ namespace fs = std::filesystem;
 using Target = int (*)(const std::uint8_t* data, std::size_t size);
 
 const fs::path corpus = fs::path(KERNELSEARCH_SOURCE_DIR) / "tests/fuzz/corpus";
+
+/// The folder of fixtures that a target reads too; scripts/fuzz.sh knows them as well.
+fs::path fixtures_of(const std::string& target) {
+  const fs::path fixtures = fs::path(KERNELSEARCH_SOURCE_DIR) / "tests/fixtures";
+  if (target == "recording") return fixtures / "others";
+  if (target == "problem") return fixtures / "problems/dot";
+  return {};
+}
 
 }  // namespace
 
@@ -52,7 +61,12 @@ TEST_CASE("fuzz: every file of the corpus goes through its target") {
   for (const Named& one : targets) {
     CAPTURE(std::string(one.name));
     REQUIRE(fs::is_directory(corpus / one.name));
-    const std::vector<fs::path> files = files_of(corpus / one.name);
+    std::vector<fs::path> files = files_of(corpus / one.name);
+    if (const fs::path fixtures = fixtures_of(one.name); !fixtures.empty()) {
+      const std::vector<fs::path> more = files_of(fixtures);
+      CHECK_FALSE(more.empty());
+      files.insert(files.end(), more.begin(), more.end());
+    }
     CHECK(files.size() >= 5);
     for (const fs::path& path : files) {
       INFO(path.filename().string());

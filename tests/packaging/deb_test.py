@@ -52,7 +52,8 @@ check("it is installed where Debian's Python looks", "/lib/python3/dist-packages
 names = {component: settings.get(f"CPACK_DEBIAN_{component.upper()}_PACKAGE_NAME") for component in settings.get("CPACK_COMPONENTS_ALL", "").split(";")}
 for component, name in names.items():
     texts = {path.name for path in (SOURCE / "packaging/debian/lintian-overrides").iterdir()}
-    check(f"{name} has its overrides for lintian", name in texts and f"packaging/debian/lintian-overrides/{name}" in rules, texts)
+    wanted = f'RENAME "{name}" FILES "{SOURCE}/packaging/debian/lintian-overrides/{name if name in texts else "all"}"'
+    check(f"{name} has its overrides for lintian", wanted in rules, re.findall(r"RENAME.*lintian.*", rules))
 for script in settings.get("CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA", "").split(";"):
     path = pathlib.Path(script)
     check(f"{path.name} names its package and can be run", "-p python3-kernelsearch" in path.read_text() and path.stat().st_mode & 0o111 == 0o111, path)

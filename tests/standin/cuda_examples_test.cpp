@@ -23,7 +23,8 @@ namespace {
 constexpr const char* names[] = {"scan", "topk", "csr_spmv"};
 
 Problem cuda_example(const std::string& name) {
-  return read_problem(std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "examples" / "cuda" / name);
+  const std::filesystem::path examples = std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "examples";
+  return read_problem(name == "csr_spmv" ? examples / "csr_spmv_cuda.json" : examples / "cuda" / name);
 }
 
 std::vector<std::filesystem::path> corpus_folders() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernelsearch/agents/tunable_header.hpp"
+#include "kernelsearch/agents/unified_diff.hpp"
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 
@@ -58,6 +59,32 @@ inline Config config_of(const Space& space, const nlohmann::json& settings) {
   return *config;
 }
 
+/// A region after the proof's change: its own file where it has one; else `before`, changed by its diff where
+/// it has one (bench/cuda/proof_files.py writes both).
+inline std::string region_of(const fs::path& file, const std::string& before) {
+  if (fs::exists(file)) return text_of(file);
+  const fs::path diff = file.string() + ".diff";
+  if (!fs::exists(diff)) return before;
+  const PatchResult patched = apply_unified_diff(before, text_of(diff));
+  if (!patched.judgement.ok()) throw std::invalid_argument(diff.string() + ": " + patched.judgement.detail);
+  return patched.text;
+}
+
+/// The regions of a proof of that problem, changed step after step from the problem's own.
+inline Regions regions_of(const fs::path& folder, const nlohmann::json& content, const Problem& problem) {
+  const std::string before = content.value("before", "");
+  const fs::path parent = folder.parent_path() / before;
+  const Regions old =
+      before.empty() ? problem.kernel.regions
+                     : regions_of(parent, nlohmann::json::parse(text_of(parent / "proof.json")), problem);
+  const bool host = problem.backend == Backend::host;
+  Regions regions;
+  regions.macros = region_of(folder / (host ? "macros.hpp" : "macros.cuh"), old.macros);
+  regions.device = region_of(folder / (host ? "device.cpp" : "device.cu"), old.device);
+  if (!host) regions.host = region_of(folder / "host.cu", old.host);
+  return regions;
+}
+
 /// Reads one; the kernel has what its line `//@tunables` declares. `root` is the source tree.
 inline Proof read_proof(const fs::path& root, const fs::path& folder) {
   Proof proof;
@@ -66,12 +93,8 @@ inline Proof read_proof(const fs::path& root, const fs::path& folder) {
   proof.transformation = proof.content.at("transformation");
   proof.before = proof.content.value("before", "");
   proof.problem = read_problem(root / proof.content.at("problem").get<std::string>());
-  const bool host = proof.problem.backend == Backend::host;
-  Regions regions;
-  regions.macros = text_of(folder / (host ? "macros.hpp" : "macros.cuh"));
-  regions.device = text_of(folder / (host ? "device.cpp" : "device.cu"));
-  regions.host = host ? "" : text_of(folder / "host.cu");
-  proof.problem.kernel = kernel_with_declared(proof.problem.kernel.space, std::move(regions), kernel_limits);
+  proof.problem.kernel = kernel_with_declared(
+      proof.problem.kernel.space, regions_of(folder, proof.content, proof.problem), kernel_limits);
   proof.config =
       config_of(proof.problem.kernel.space, proof.content.value("config", nlohmann::json::object()));
   return proof;

@@ -10,7 +10,7 @@
 // this one; PINGPONG lets one warpgroup's products run under another's softmax. With CLUSTER 2, two blocks
 // work on neighbouring rows of one head; each copies one half of every tile of K and V, to both.
 //
-// attention_f16 and attention_f16_causal hold the same text; their build flags set CAUSAL.
+// attention_f16 and attention_f16_causal share it; their build flags set CAUSAL.
 #include <cuda_fp16.h>
 
 #ifndef CAUSAL

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // STARK's tree search makes a plain kernel faster by rules, on this machine and without a language model.
 //
-//     example_rewrite_source FOLDER [TRIALS]
+//     example_rewrite_source PROBLEM [TRIALS]
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -17,7 +17,7 @@ using namespace kernelsearch;
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: example_rewrite_source FOLDER [TRIALS]\n");
+    std::fprintf(stderr, "usage: example_rewrite_source PROBLEM [TRIALS]\n");
     return 2;
   }
   const Problem problem = read_problem(argv[1]);

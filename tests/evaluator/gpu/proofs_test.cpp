@@ -58,7 +58,7 @@ TEST_CASE("proofs of the fp32 chain as HIP: right on the stand-in, edges and odd
   using namespace kernelsearch;
   setenv("KERNELSEARCH_HIPCC", KERNELSEARCH_STANDIN_HIPCC, 1);
   const std::filesystem::path root(KERNELSEARCH_SOURCE_DIR), folder = root / "data/transformations/proofs";
-  Problem problem = read_problem(folder / "problems/matmul_naive_hip");
+  Problem problem = read_problem(root / "examples/matmul_naive_hip.json");
   // Small enough for a processor: one whole tile of 128 by 256 and parts of three; rows that are not aligned.
   std::erase_if(problem.shapes,
                 [](const Shape& shape) { return shape.name != "edges" && shape.name != "narrow"; });

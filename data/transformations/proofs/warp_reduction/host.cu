@@ -1,5 +1,0 @@
-// SPDX-FileCopyrightText: The kernelsearch authors
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-void launch_row_sums(int rows, int cols, const float* x, float* y, cudaStream_t stream) {
-  row_sums<<<rows, BLOCK, 0, stream>>>(rows, cols, x, y);
-}
