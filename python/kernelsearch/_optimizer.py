@@ -51,7 +51,7 @@ class Failed(Exception):
         super().__init__(verdict, reason, correct_fraction)
         self.verdict = _short.get(verdict, verdict)
         if self.verdict not in _verdicts:
-            raise ValueError(f"kernelsearch: no failure of that name: {verdict!r}; there are {', '.join(_verdicts)}, and for short {', '.join(_short)}")
+            raise ConfigError(f"kernelsearch: no failure of that name: {verdict!r}; there are {', '.join(_verdicts)}, and for short {', '.join(_short)}")
         self.reason = reason
         self.correct_fraction = correct_fraction
 
@@ -73,7 +73,7 @@ def _whole(value, name, least=0, optional=True):
         number = None
     if number is None or isinstance(value, bool):
         raise TypeError(f"kernelsearch: {name} is a whole number{' or None' if optional else ''}, not {value!r}")
-    if number < least:
+    if least is not None and number < least:
         raise ValueError(f"kernelsearch: {name} is {number}; give {least} or more")
     return number
 
@@ -503,7 +503,7 @@ class _Limits:
 
 
 def _check_limits(trials, seconds):
-    _whole(trials, "trials")
+    _whole(trials, "trials", None)
     if trials is not None and trials < 0 or seconds is not None and seconds < 0:
         raise ValueError("kernelsearch: a limit below 0; give how many trials or seconds there are, or None")
 
@@ -552,6 +552,9 @@ def _together(results):
     values = []
     for result in results:
         if isinstance(result, tuple):
+            if len(result) != 2 or not isinstance(result[1], dict):
+                raise TypeError(
+                    f"kernelsearch: a tuple is a value and a dict of features, not {result!r}; several values need objectives=\"NAME; NAME\" and a dict of them")
             result, features = result
         values.append(result)
     if not _is_value(values[-1]) or len(values) == 1 or isinstance(values[-1], dict):
