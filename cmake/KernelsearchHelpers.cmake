@@ -131,6 +131,12 @@ function(kernelsearch_headers headers_to bodies_to)
     # What a kernel is, the umbrella header needs too; it is of the room `problem`, and needs nothing of it.
     list(APPEND headers ${top_headers} ${PROJECT_SOURCE_DIR}/include/kernelsearch/problem/kernel.hpp)
   endif()
+  # How outputs are compared needs problems: it comes with them.
+  set(of_problems ${PROJECT_SOURCE_DIR}/include/kernelsearch/evaluator/correctness.hpp)
+  list(REMOVE_ITEM headers ${of_problems})
+  if("problem" IN_LIST ARGN)
+    list(APPEND headers ${of_problems})
+  endif()
   set(${headers_to} ${headers} PARENT_SCOPE)
   set(${bodies_to} ${bodies} PARENT_SCOPE)
 endfunction()
