@@ -138,28 +138,43 @@ function(kernelsearch_make_libraries)
   endforeach()
 endfunction()
 
+# kernelsearch_headers(HEADERS BODIES ROOMS...): the public headers of these rooms, and those with bodies.
+function(kernelsearch_headers headers_to bodies_to)
+  set(headers)
+  set(bodies)
+  foreach(room IN LISTS ARGN)
+    file(GLOB room_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/*.hpp
+      ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/*.h)
+    file(GLOB room_bodies CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/impl/*.hpp)
+    list(APPEND headers ${room_headers})
+    list(APPEND bodies ${room_bodies})
+  endforeach()
+  if("core" IN_LIST ARGN)
+    file(GLOB top_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/*.hpp)
+    # What a kernel is, the umbrella header needs too; it is of the room `problem`, and needs nothing of it.
+    list(APPEND headers ${top_headers} ${PROJECT_SOURCE_DIR}/include/kernelsearch/problem/kernel.hpp)
+  endif()
+  # How outputs are compared needs problems: it comes with them.
+  set(of_problems ${PROJECT_SOURCE_DIR}/include/kernelsearch/evaluator/correctness.hpp)
+  list(REMOVE_ITEM headers ${of_problems})
+  if("problem" IN_LIST ARGN)
+    list(APPEND headers ${of_problems})
+  endif()
+  set(${headers_to} ${headers} PARENT_SCOPE)
+  set(${bodies_to} ${bodies} PARENT_SCOPE)
+endfunction()
+
 # The library that kernelsearch_library() declared.
 function(kernelsearch_make_library name)
   cmake_parse_arguments(arg "SOURCE_HEADERS;EMBED_DATA;VARIANT" "UNITY;SHARED;VERSION_SCRIPT"
     "ROOMS;DEPENDS;PRIVATE_DEPENDS;DEFINITIONS;OPTIONS;EMBED_TEXT" ${ARGN})
   set(target kernelsearch_${name})
   set(sources)
-  set(headers)
-  set(bodies)
   foreach(room IN LISTS arg_ROOMS)
     file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}.cpp ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
-    file(GLOB room_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/*.hpp
-      ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/*.h)
-    file(GLOB room_bodies CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/${room}/impl/*.hpp)
     list(APPEND sources ${room_sources})
-    list(APPEND headers ${room_headers})
-    list(APPEND bodies ${room_bodies})
   endforeach()
-  if("core" IN_LIST arg_ROOMS)
-    file(GLOB top_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/kernelsearch/*.hpp)
-    # What a kernel is, the umbrella header needs too; it is of the room `problem`, and needs nothing of it.
-    list(APPEND headers ${top_headers} ${PROJECT_SOURCE_DIR}/include/kernelsearch/problem/kernel.hpp)
-  endif()
+  kernelsearch_headers(headers bodies ${arg_ROOMS})
   # In somebody else's build, only what is linked is built.
   set(excluded)
   if(NOT PROJECT_IS_TOP_LEVEL AND NOT KERNELSEARCH_INSTALL)
@@ -261,6 +276,13 @@ function(kernelsearch_umbrella_targets)
   target_compile_features(kernelsearch_header_only INTERFACE cxx_std_20)
   target_include_directories(kernelsearch_header_only INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  # Installed with it too: it may be the only component that is asked for.
+  get_property(arguments GLOBAL PROPERTY KERNELSEARCH_LIBRARY_core)
+  cmake_parse_arguments(core "" "UNITY" "ROOMS;DEPENDS;PRIVATE_DEPENDS" ${arguments})
+  kernelsearch_headers(headers bodies ${core_ROOMS})
+  target_sources(kernelsearch_header_only INTERFACE
+    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers}
+    FILE_SET bodies TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${bodies})
   kernelsearch_require(Threads::Threads Eigen3::Eigen Boost::headers)
   target_link_libraries(kernelsearch_header_only INTERFACE Threads::Threads Eigen3::Eigen Boost::headers)
   set_property(GLOBAL APPEND PROPERTY KERNELSEARCH_BUILT header_only kernelsearch)

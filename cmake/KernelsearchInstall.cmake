@@ -101,7 +101,7 @@ foreach(component IN LISTS components)
                                 "set(_kernelsearch_packages_${component} \"${packages}\")\n")
 
   set(file_set)
-  if(NOT component MATCHES "^(kernelsearch|header_only)$")
+  if(NOT component STREQUAL "kernelsearch")
     set(file_set FILE_SET HEADERS COMPONENT development FILE_SET bodies COMPONENT development)
   endif()
   install(TARGETS ${target} EXPORT kernelsearch-${component} ARCHIVE COMPONENT development LIBRARY COMPONENT ${shared_component}

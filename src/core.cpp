@@ -8,6 +8,7 @@
 #include "kernelsearch/core/impl/field_impl.hpp"
 #include "kernelsearch/core/impl/move_impl.hpp"
 #include "kernelsearch/core/impl/nearest_impl.hpp"
+#include "kernelsearch/core/impl/objectives_impl.hpp"
 #include "kernelsearch/core/impl/option_fault_impl.hpp"
 #include "kernelsearch/core/impl/outcome_impl.hpp"
 #include "kernelsearch/core/impl/result_impl.hpp"

@@ -22,6 +22,7 @@
 #include "kernelsearch/policy/impl/move_ledger_impl.hpp"
 #include "kernelsearch/policy/impl/move_sign_impl.hpp"
 #include "kernelsearch/policy/impl/moves_over_space_impl.hpp"
+#include "kernelsearch/policy/impl/nsga2_impl.hpp"
 #include "kernelsearch/policy/impl/particle_swarm_impl.hpp"
 #include "kernelsearch/policy/impl/policy_bandit_impl.hpp"
 #include "kernelsearch/policy/impl/policy_choice_impl.hpp"

@@ -4,12 +4,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "commands.hpp"
+#include "kernelsearch/report/front.hpp"
 #include "kernelsearch/report/winner.hpp"
 #include "kernelsearch/runtime/settings_table.hpp"
 #include "result.hpp"
@@ -25,6 +27,7 @@ struct BestCommand {
   std::string out;
   std::string problem;
   std::string table;  ///< that --settings names
+  std::string objective;
   bool source = false;
   bool settings = false;
   bool json = false;
@@ -51,6 +54,37 @@ int result_of(const RunStore& store, RunId run, const Problem& problem, const Be
   return success;
 }
 
+/// Prints, and writes where that is wanted, the trial that is best in one objective.
+int result_of_trial(const RunStore& store, const RunRow& row, const Problem& problem, TrialId id,
+                    const BestCommand& command) {
+  const StoredTrial trial = *store.trial(row.id, id);
+  const Evaluation& evaluation = trial.outcome.evaluation;
+  const Objectives objectives = objectives_of(row.info);
+  const auto values = objectives.try_values(evaluation);
+  std::optional<WinnerFiles> files;
+  if (!command.out.empty()) files = write_winner(store, row.id, problem, command.out, id);
+  if (command.json) {
+    nlohmann::ordered_json out{{"run", number(row.id)},
+                               {"objective", command.objective},
+                               {"trial", number(id)},
+                               {"config", nlohmann::ordered_json::parse(trial.candidate->values)},
+                               {"seconds", evaluation.measurement.seconds}};
+    for (std::size_t i = 0; values && i < values->size(); ++i)
+      out["values"][objectives.rows()[i].name] = (*values)[i];
+    if (files) out["files"] = {{"source", files->source.string()}, {"settings", files->settings.string()}};
+    print_json(out);
+    return success;
+  }
+  print_clean("best in {}: trial {} of run {}\n", command.objective, number(id), number(row.id));
+  for (std::size_t i = 0; values && i < values->size(); ++i)
+    print_clean("{:<20} {}, {} is better\n", objectives.rows()[i].name,
+                format_objective(objectives.rows()[i], (*values)[i]),
+                objectives.rows()[i].maximize ? "higher" : "lower");
+  print_clean("{:<20} {}\n", "settings", settings_line(trial));
+  if (files) print_clean("{:<20} {}\n", "source", files->source.string());
+  return success;
+}
+
 int run(const BestCommand& command) {
   const RunStore store = open_store_to_read(command.store);
   const RunRow row = require_run(store, command.run);
@@ -60,12 +94,16 @@ int run(const BestCommand& command) {
     return nothing_found;
   }
   const Problem problem = problem_of_run(row, command.problem);
+  std::optional<TrialId> trial;
+  if (!command.objective.empty()) trial = best_trial_by(store, row.id, command.objective)->outcome.id;
   if (command.source)
-    print_exact(winner_source(store, row.id, problem));
+    print_exact(winner_source(store, row.id, problem, trial));
   else if (command.settings && !command.table.empty())
     append_table(store, row, problem, command.table);
   else if (command.settings)
-    print_exact(winner_settings(store, row.id, problem));
+    print_exact(winner_settings(store, row.id, problem, trial));
+  else if (trial)
+    return result_of_trial(store, row, problem, *trial, command);
   else
     return result_of(store, row.id, problem, command);
   return success;
@@ -89,6 +127,9 @@ void add_best(CLI::App& app, int& exit_code) {
           ->expected(0, 1)
           ->type_name("[TABLE]")
           ->excludes(source);
+  sub->add_option("--objective", command->objective,
+                  "The trial that is best in this objective alone, of a run with several")
+      ->type_name("NAME");
   sub->add_flag("--json", command->json, "Print one JSON object");
   sub->footer(
       "Examples:\n"

@@ -13,6 +13,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "kernelsearch/report/front.hpp"
+
 namespace kernelsearch::app {
 namespace {
 
@@ -47,7 +49,7 @@ ProgressOptions progress_options(const RunBudget& budget, const std::optional<Ru
   options.colour = options.terminal && (no_colour == nullptr || *no_colour == '\0');
   options.pace = {budget.trials, budget.seconds, resumed ? resumed->trials : 0,
                   resumed ? resumed->seconds : 0.0};
-  if (resumed) options.best_before = resumed->best;
+  if (resumed && objectives_of(resumed->info).only_time()) options.best_before = resumed->best;
   return options;
 }
 

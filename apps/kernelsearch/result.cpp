@@ -4,11 +4,27 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernelsearch/report/front.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "terminal.hpp"
 
 namespace kernelsearch::app {
+
+namespace {
+
+nlohmann::ordered_json front_trial_json(const RunStore& store, RunId run, const Objectives& objectives,
+                                        TrialId id) {
+  const std::optional<StoredTrial> trial = store.trial(run, id);
+  nlohmann::ordered_json out{{"trial", number(id)}};
+  const auto values = objectives.try_values(trial->outcome.evaluation);
+  for (std::size_t i = 0; values && i < values->size(); ++i)
+    out["values"][objectives.rows()[i].name] = (*values)[i];
+  if (trial->candidate) out["config"] = nlohmann::ordered_json::parse(trial->candidate->values);
+  return out;
+}
+
+}  // namespace
 
 void print_result(const RunStore& store, const RunResult& result, bool json) {
   if (!json) {
@@ -43,6 +59,14 @@ void print_result(const RunStore& store, const RunResult& result, bool json) {
     out["best"]["improvement"] = result.no_improvement.empty();
     if (!result.no_improvement.empty()) out["best"]["no_improvement"] = result.no_improvement;
   }
+  const ParetoFront front = pareto_front_of(store, result.run);
+  for (const Objective& objective : front.objectives.rows())
+    out["objectives"].push_back({{"name", objective.name},
+                                 {"formula", objective.value.text()},
+                                 {"better", objective.maximize ? "higher" : "lower"},
+                                 {"weight", objective.weight}});
+  for (const FrontTrial& trial : front.trials)
+    out["front"].push_back(front_trial_json(store, result.run, front.objectives, trial.id));
   if (result.finalists) out["finalists"] = nlohmann::ordered_json::parse(to_json_text(*result.finalists));
   if (totals.loaded != 0) out["load"] = {{"trials", totals.loaded}, {"most", totals.most_load}};
   for (const auto& [what, path] : result.files)

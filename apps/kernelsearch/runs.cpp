@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "kernelsearch/report/front.hpp"
 #include "kernelsearch/store/run_notes.hpp"
 #include "store_access.hpp"
 #include "terminal.hpp"
@@ -59,7 +60,10 @@ int run(const RunsCommand& command) {
            {"finished", row.finished ? nlohmann::ordered_json(*row.finished) : nlohmann::ordered_json()},
            {"reason", row.reason},
            {"trials", row.trials},
-           {"best_seconds", row.best ? nlohmann::ordered_json(*row.best) : nlohmann::ordered_json()},
+           {"best_seconds", row.best && objectives_of(row.info).only_time()
+                                ? nlohmann::ordered_json(*row.best)
+                                : nlohmann::ordered_json()},
+           {"objectives", objectives_of(row.info).text()},
            {"tags", note.tags},
            {"note", note.text}});
     }
@@ -71,8 +75,9 @@ int run(const RunsCommand& command) {
   for (const RunRow& row : rows) {
     const RunNote note = notes.of(row);
     print_clean("{:>5}  {:<16} {:<16} {:<22} {:>6}  {:>10}  {:<20}  {}{}\n", number(row.id), row.info.name,
-                row.info.problem, row.info.policy, row.trials, row.best ? seconds_text(*row.best) : "-",
-                row.started.substr(0, 19), row.finished ? row.reason : "not finished: --resume",
+                row.info.problem, row.info.policy, row.trials,
+                row.best ? format_best(row.info, *row.best) : "-", row.started.substr(0, 19),
+                row.finished ? row.reason : "not finished: --resume",
                 note.tags.empty() ? "" : " [" + joined_tags(note) + "]");
   }
   return success;

@@ -187,8 +187,9 @@ int run(const ShowCommand& command) {
   for (const StoredTrial& trial : trials)
     if (trial.outcome.ok())
       print_clean("  {:>5}  {:>10}  {:<24}  {}{}\n", number(trial.outcome.id),
-                  seconds_text(trial.outcome.objective), speedup_text(trial.outcome.evaluation.measurement),
-                  score_text(trial), trial.candidate ? trial.candidate->key : "");
+                  seconds_text(trial.outcome.evaluation.measurement.seconds),
+                  speedup_text(trial.outcome.evaluation.measurement), score_text(trial),
+                  trial.candidate ? trial.candidate->key : "");
   if (right < trials.size()) print_clean("failed:\n");
   for (const StoredTrial& trial : trials)
     if (!trial.outcome.ok())

@@ -859,6 +859,34 @@ function treePart() {
     make("div", {class: "tree", tabindex: "0", role: "region", "aria-label": "tree of kernels"}, draw("svg", {width, height, viewBox: `-2 -2 ${width} ${height}`, role: "group", "aria-label": "tree of kernels"}, edges, nodes, labels)));
 }
 
+/// The trials that no other one beats in all objectives: the first two objectives against each other, and all values.
+function paretoPart() {
+  if (!run.front) return null;
+  const goals = run.front.objectives, t = run.trials, text = (k, value) => goals[k].name === "time" ? seconds(value) : digits(value, 4);
+  const front = run.front.trials.filter((one) => run.place.has(one.trial));
+  const named = goals.map((goal) => `${goal.name}${goal.formula === goal.name ? "" : " = " + goal.formula} (${goal.better} is better)`).join(", ");
+  if (!front.length) return part("front", "Objectives", make("p", {class: "note"}, `This run went by ${named}; no trial was right.`));
+  const table = rows(["", ...goals.map((goal) => num(goal.name)), "settings"], front.map((one) =>
+    row(trialLink(one.trial), ...one.values.map((value, k) => num(text(k, value))), settingsText(run.place.get(one.trial)))), {label: "Pareto front"});
+  if (goals.length < 2) return part("front", "Objective", make("p", {class: "note"}, `This run went by ${named}.`), table);
+  const value = (i, k) => { const detail = run.details[t.id[i]]; return detail ? detail.features["objective." + goals[k].name] : undefined; };
+  const others = run.right.filter((i) => value(i, 0) > 0 && value(i, 1) > 0), on = new Set(front.map((one) => one.trial));
+  const all = [...others.map((i) => [value(i, 0), value(i, 1), i]), ...front.map((one) => [one.values[0], one.values[1], run.place.get(one.trial)])];
+  const picture = canvas(`The Pareto front: ${front.map((one) => `trial ${one.trial}: ${one.values.map((v, k) => goals[k].name + " " + text(k, v)).join(", ")}`).join("; ")}`, 280, (c, width, height) => {
+    const box = {left: 76, right: width - 14, top: 12, bottom: height - 42};
+    const ends = (k) => [Math.min(...all.map((one) => one[k])), Math.max(...all.map((one) => one[k]))];
+    const x = scale(...ends(0), box.left, box.right, true), y = scale(...ends(1), box.bottom, box.top, true);
+    axes(c, x, y, box, (v) => text(0, v), (v) => text(1, v), `${goals[0].name} (${goals[0].better} is better), upwards ${goals[1].name} (${goals[1].better} is better)`);
+    return all.map(([a, b, i]) => {
+      const place = {x: x.place(a), y: y.place(b), trial: i}, best = on.has(t.id[i]);
+      c.fillStyle = colour(best ? "--green" : "--grey");
+      c.beginPath(); c.arc(place.x, place.y, best ? 5 : 3, 0, 7); c.fill();
+      return place;
+    });
+  });
+  return part("front", "Pareto front", make("p", {class: "note"}, `This run went by ${named}. ${plural(front.length, "trial")} that no other one beats in all of them (green); the winner is the one whose weighted geometric mean is the lowest.`), picture, table);
+}
+
 /// The right kernels that nothing was made of yet: where the search could go on.
 function frontierPart() {
   if (!run.moves) return null;
@@ -1220,7 +1248,7 @@ function render() {
   plots.clear();
   tip.hidden = true;
   run = data.runs[state.run];
-  const parts = [comparePart(), headline(), bestPart(), failurePart(), tunablePart(), strategyPart(), treePart(), frontierPart(), checkpointPart(), memoryPart(), rooflinePart(), shapePart(), timePart(), trialsPart(), exchangePart()].filter(Boolean);
+  const parts = [comparePart(), headline(), paretoPart(), bestPart(), failurePart(), tunablePart(), strategyPart(), treePart(), frontierPart(), checkpointPart(), memoryPart(), rooflinePart(), shapePart(), timePart(), trialsPart(), exchangePart()].filter(Boolean);
   const links = parts.map((p) => make("a", {href: "#" + p.id, onclick: (event) => { event.preventDefault(); p.scrollIntoView(); }}, p.id === "overview" ? "Overview" : p.querySelector("h2").textContent));
   const themes = select("theme", "", [["", "system's colours"], ["light", "light"], ["dark", "dark"]], document.documentElement.className, (v) => { document.documentElement.className = v; redrawAll(); });
   themes.firstChild.setAttribute("aria-label", "colours");

@@ -3,12 +3,14 @@
 """Ask and tell, and loops around them."""
 from __future__ import annotations
 
+from threading import Lock
 from time import perf_counter
 
-from ._kernelsearch import Recording, Search, Space, Trial
+from ._kernelsearch import ConfigError, Recording, Search, Space, Trial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from os import PathLike
     from typing import Any, Awaitable, Callable, Iterable, Mapping, Protocol, overload
 
     import numpy
@@ -35,6 +37,9 @@ _short = {
 }
 
 
+_verdicts = ("not_generated", "rejected", "build_failed", "launch_failed", "crashed", "timed_out", "wrong_result", "cheated")
+
+
 class Failed(Exception):
     """What a trial came to that has no value: told, returned by the function that is minimised, or raised by it.
 
@@ -45,6 +50,8 @@ class Failed(Exception):
     def __init__(self, verdict: str = "crashed", reason: str = "", correct_fraction: float = 0.0):
         super().__init__(verdict, reason, correct_fraction)
         self.verdict = _short.get(verdict, verdict)
+        if self.verdict not in _verdicts:
+            raise ConfigError(f"kernelsearch: no failure of that name: {verdict!r}; there are {', '.join(_verdicts)}, and for short {', '.join(_short)}")
         self.reason = reason
         self.correct_fraction = correct_fraction
 
@@ -56,6 +63,21 @@ def _as_space(space: Space | Mapping[str, Iterable[Any]]) -> Space:
     return Space(space) if isinstance(space, dict) else space
 
 
+def _whole(value, name, least=0, optional=True):
+    """A count or seed as an int: what is no whole number is said by its name, and not by the extension's signatures."""
+    if value is None and optional:
+        return None
+    try:
+        number = value.__index__()  # NumPy's too; a bool is none
+    except AttributeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise TypeError(f"kernelsearch: {name} is a whole number{' or None' if optional else ''}, not {value!r}")
+    if least is not None and number < least:
+        raise ValueError(f"kernelsearch: {name} is {number}; give {least} or more")
+    return number
+
+
 class Optimizer(Search):
     """Searches a space for the configuration with the lowest value.
 
@@ -64,7 +86,10 @@ class Optimizer(Search):
     whose result has `ask(n)` and `tell(trials)`; or such an object. `seed`: of every random choice; the same calls then give the same proposals, here and in C++. `budget`: how many trials there will be, for policies
     that plan ahead (it ends nothing). `earlier`: recordings to learn from, with the tunables of this space. `try_default`:
     whether a default that the space declares is worth proposing first. Options of the policy (`policy_options(name)`) are
-    keywords, or a dict in `options`.
+    keywords, or a dict in `options`. `objectives`: what is minimized or maximized, as text (`"time; maximize accuracy"`,
+    docs/objectives.md); results are then dicts with the features that they read, `time` among them, or a time and such a dict.
+
+    Optimizers of a policy that is named can be pickled, copied and saved (`save`).
 
     Any thread may ask and tell; calls wait for each other, and other threads of Python go on meanwhile."""
 
@@ -78,10 +103,122 @@ class Optimizer(Search):
         earlier: Iterable[Recording] = (),
         try_default: bool = True,
         options: Mapping[str, Any] | None = None,
+        objectives: str = "",
         **more: Any,
     ):
-        given = dict(options) if options else {}
-        super().__init__(_as_space(space), policy, seed, budget, earlier, try_default, {**given, **more})
+        given = {**(dict(options) if options else {}), **more}
+        seed, budget, earlier = _whole(seed, "seed", optional=False), _whole(budget, "budget"), list(earlier)
+        super().__init__(_as_space(space), policy, seed, budget, earlier, try_default, given, objectives)
+        self._made = {"policy": policy, "seed": seed, "budget": budget, "try_default": try_default, "options": given, "objectives": objectives}
+        self._earlier = len(earlier)
+        self._log: list[list[Any]] = []
+        self._turn = Lock()
+
+    # Each call is kept with its place among the others: a search that is loaded makes the same calls again.
+    def ask_one(self) -> Trial | None:
+        with self._turn:
+            self._log.append(["ask", 1])
+            return super().ask_one()
+
+    def ask_many(self, n: int) -> list[Trial]:
+        n = _whole(n, "n", optional=False)
+        with self._turn:
+            self._log.append(["ask", n])
+            return super().ask_many(n)
+
+    def tell(self, trial: Trial | int, result: object, features: dict[str, float] = {}) -> Trial:
+        with self._turn:
+            told = super().tell(trial, result, features)
+            self._log.append(["tell", told.number, *_outcome(told, result)])
+        return told
+
+    def add(self, config: Mapping[str, object], result: object, features: dict[str, float] = {}) -> Trial:
+        with self._turn:
+            told = super().add(config, result, features)
+            self._log.append(["add", told.config, *_outcome(told, result)])
+        return told
+
+    def revise(self, trial: Trial, result: object, features: dict[str, float] = {}) -> Trial:
+        with self._turn:
+            told = super().revise(trial, result, features)
+            self._log.append(["revise", next(i for i, one in enumerate(self.trials) if one is told), *_outcome(told, result)])
+        return told
+
+    def __getstate__(self) -> dict[str, Any]:
+        if not isinstance(self._made["policy"], str):
+            raise TypeError("kernelsearch: an optimizer whose policy is an object of Python cannot be saved; name a policy, or keep its trials and add() them")
+        if self._earlier:
+            raise TypeError("kernelsearch: an optimizer that learned from recordings cannot be saved; keep its trials and add() them to one with the same recordings")
+        with self._turn:
+            return {"space": self.space, "made": dict(self._made), "log": list(self._log)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["space"], **state["made"])
+        self._replay(state["log"])
+
+    def __reduce__(self):
+        return _restored, (self.__getstate__(),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Optimizer:
+        return _restored(self.__getstate__())
+
+    def _replay(self, log) -> None:
+        """Makes the calls of the log again."""
+        for kind, which, *outcome in log:
+            if kind == "ask":
+                self.ask_many(which)
+                continue
+            result, features = _result(outcome)
+            if kind == "tell":
+                self.tell(which, result, features)
+            elif kind == "add":
+                self.add(which, result, features)
+            else:
+                self.revise(self.trials[which], result, features)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the search to a file of JSON, with what is pending: its space, policy, seed, and each call in order. The file is
+        replaced only once it is whole. TypeError where the policy is an object of Python; constraints that are functions are a ConfigError."""
+        import json
+        import os
+
+        state = self.__getstate__()
+        if any(not isinstance(one, str) for one in self.space.__getstate__()[1]):
+            raise ConfigError("kernelsearch: a space with a constraint that is a function cannot be saved: " + ", ".join(self.space.constraints) + "; write it as an expression")
+        values, constraints, defaults, active_if, roles, max_states = self.space.__getstate__()
+        text = json.dumps({
+            "kernelsearch_search": 1, "space": [values, constraints, defaults, active_if, roles, max_states], "made": state["made"], "log": state["log"]})
+        beside = f"{os.fspath(path)}.{os.getpid()}.part"
+        with open(beside, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(beside, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Optimizer:
+        """The search that save() wrote, which goes on as if it had never ended: it asks the policy again what it was asked, and tells
+        what it was told. ConfigError for a file that is none."""
+        import json
+
+        def order(value):
+            return tuple(value) if isinstance(value, list) else value
+
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            state = json.loads(text)
+            if state["kernelsearch_search"] != 1:
+                raise ValueError("version")
+            values, constraints, defaults, active_if, roles, max_states = state["space"]
+            space = Space(
+                {name: [order(value) for value in its] for name, its in values.items()}, constraints,
+                defaults={name: order(value) for name, value in defaults.items()}, active_if=active_if, roles=roles, max_states=max_states)
+            log = [[kind, {name: order(value) for name, value in which.items()} if kind == "add" else which, *more] for kind, which, *more in state["log"]]
+            made = state["made"]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, ConfigError):
+                raise
+            raise ConfigError(f"kernelsearch: no saved search: {path}; name a file that Optimizer.save wrote") from None
+        return _restored({"space": space, "made": made, "log": log}, cls)
 
     if TYPE_CHECKING:
 
@@ -222,6 +359,30 @@ class Optimizer(Search):
         return f"<Optimizer of {self.space!r}, {len(self)} trials, {len(self.pending)} pending>"
 
 
+def _restored(state, cls=None):
+    optimizer = (cls or Optimizer)(state["space"], **state["made"])
+    optimizer._replay(state["log"])
+    return optimizer
+
+
+def _outcome(trial, result):
+    """What a log keeps of a result: the value or time, the features, or the failure."""
+    features = {name: value for name, value in trial.features.items() if not name.startswith("objective.")}
+    if not trial.ok:
+        return [None, features, trial.verdict, trial.reason, getattr(result, "correct_fraction", 0.0)]
+    if isinstance(result, dict):
+        return ["named", features]
+    return [float(result), features]
+
+
+def _result(outcome):
+    """The result and the features that _outcome kept."""
+    first, features, *failure = outcome
+    if failure:
+        return Failed(*failure), features
+    return (features, {}) if first == "named" else (first, features)
+
+
 def minimize(
     f: Callable[[dict[str, Any]], Any],
     space: Space | Mapping[str, Iterable[Any]],
@@ -231,12 +392,21 @@ def minimize(
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
     earlier: Iterable[Recording] = (),
-    **limits: Any,
+    objectives: str = "",
+    seconds: float | None = None,
+    target: float | None = None,
+    patience: int | None = None,
+    repeats: int = 1,
+    workers: int = 1,
+    on_error: str = "raise",
+    callback: Callable[[Trial], Any] | None = None,
 ) -> Result:
     """The configuration of `space` with the lowest `f(config)`: an Optimizer that knows its budget, and its `minimize` with the
     other keywords."""
-    _check_limits(trials, limits.get("seconds"))
-    return Optimizer(space, policy, seed, budget=trials, options=options, earlier=earlier).minimize(f, trials, **limits)
+    _check_limits(trials, seconds)
+    optimizer = Optimizer(space, policy, seed, budget=trials, options=options, earlier=earlier, objectives=objectives)
+    return optimizer.minimize(
+        f, trials, seconds=seconds, target=target, patience=patience, repeats=repeats, workers=workers, on_error=on_error, callback=callback)
 
 
 class Result:
@@ -256,6 +426,11 @@ class Result:
     def trials(self) -> list[Trial]:
         """All that the optimizer was told, in order."""
         return self.optimizer.trials
+
+    @property
+    def front(self) -> list[Trial]:
+        """The right trials that no other one beats in all objectives."""
+        return self.optimizer.front
 
     def to_numpy(self) -> dict[str, numpy.ndarray]:
         """`value` (float64, NaN where it failed), `best` (the lowest so far, NaN: none), `positions` (uint32, of shape
@@ -328,6 +503,7 @@ class _Limits:
 
 
 def _check_limits(trials, seconds):
+    _whole(trials, "trials", None)
     if trials is not None and trials < 0 or seconds is not None and seconds < 0:
         raise ValueError("kernelsearch: a limit below 0; give how many trials or seconds there are, or None")
 
@@ -361,6 +537,13 @@ def _evaluate(f, config, repeats, on_error):
     return _together(results)
 
 
+def _middle_of_dicts(results):
+    """The median of each value by name."""
+    from statistics import median
+
+    return {name: median(one[name] for one in results) for name in results[-1]}
+
+
 def _together(results):
     """The failure, or the median of the values; and the features of the last."""
     if not results:
@@ -369,10 +552,13 @@ def _together(results):
     values = []
     for result in results:
         if isinstance(result, tuple):
+            if len(result) != 2 or not isinstance(result[1], dict):
+                raise TypeError(
+                    f"kernelsearch: a tuple is a value and a dict of features, not {result!r}; several values need objectives=\"NAME; NAME\" and a dict of them")
             result, features = result
         values.append(result)
-    if not _is_value(values[-1]) or len(values) == 1:
-        return values[-1], features
+    if not _is_value(values[-1]) or len(values) == 1 or isinstance(values[-1], dict):
+        return _middle_of_dicts(values) if isinstance(values[-1], dict) else values[-1], features
     values.sort()
     middle = len(values) // 2
     return (values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2), features

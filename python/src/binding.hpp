@@ -61,6 +61,10 @@ class PythonSpace {
   /// The same, and ConfigError where a constraint forbids it.
   [[nodiscard]] Config valid_config(nb::handle mapping) const;
 
+  /// What Space(...) was called with, its iterables as lists; what makes a space again that is pickled. None:
+  /// it was made otherwise.
+  nb::object recipe = nb::none();
+
  private:
   /// Position of a value; -1: none.
   [[nodiscard]] Py_ssize_t position(std::size_t i, nb::handle value) const;

@@ -10,6 +10,7 @@
 #include "binding.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/nearest.hpp"
+#include "kernelsearch/core/objectives.hpp"
 #include "kernelsearch/recorded/earlier_run.hpp"
 
 namespace kernelsearch::python {
@@ -45,9 +46,12 @@ bool is_number(nb::handle object, double& value) {
 class Search {
  public:
   Search(SpacePointer space, nb::handle policy, std::uint64_t seed, std::optional<std::uint64_t> budget,
-         const std::vector<EarlierRun>& earlier, bool try_default, const nb::dict& options)
+         const std::vector<EarlierRun>& earlier, bool try_default, const nb::dict& options,
+         const std::string& objectives)
       : space_(std::move(space)),
-        policy_(make_policy(policy, space_, {space_->space(), seed, budget, earlier, try_default}, options,
+        objectives_(Objectives::parse(objectives)),
+        policy_(make_policy(policy, space_,
+                            {space_->space(), seed, budget, earlier, try_default, objectives_}, options,
                             false)) {}
 
   std::vector<nb::object> ask(std::size_t n) {
@@ -146,6 +150,22 @@ class Search {
     }
     return best_;
   }
+  [[nodiscard]] nb::list front() const {
+    std::vector<std::vector<double>> losses;
+    for (const nb::object& object : told_) {
+      const PythonTrial& trial = *nb::inst_ptr<PythonTrial>(object);
+      losses.emplace_back();
+      if (!trial.value) continue;
+      if (objectives_.only_time())
+        losses.back().push_back(*trial.value);
+      else if (auto its = objectives_.try_losses(trial.evaluation))
+        losses.back() = *std::move(its);
+    }
+    nb::list list;
+    for (const std::size_t i : pareto_front(losses)) list.append(told_[i]);
+    return list;
+  }
+  [[nodiscard]] std::string objectives() const { return objectives_.text(); }
   [[nodiscard]] bool ended() const noexcept { return ended_; }
   [[nodiscard]] std::size_t count() const noexcept { return told_.size(); }
   [[nodiscard]] const SpacePointer& space() const noexcept { return space_; }
@@ -175,10 +195,26 @@ class Search {
         "for add(config, result)");
   }
 
-  static Evaluation read(nb::handle result, const nb::dict& features, std::optional<double>& value) {
-    Evaluation evaluation = to_evaluation(result, value);
-    for (auto [name, number] : features)
-      evaluation.features.set(nb::cast<std::string>(name), nb::cast<double>(number));
+  Evaluation read(nb::handle result, const nb::dict& features, std::optional<double>& value) const {
+    Evaluation evaluation;
+    const auto observe = [&](const nb::dict& observed) {
+      for (auto [name, number] : observed)
+        evaluation.features.set(nb::cast<std::string>(name), nb::cast<double>(number));
+    };
+    if (PyDict_Check(result.ptr()) && !objectives_.only_time()) {
+      // Without a time its place is empty, and what reads it is told so by its name.
+      const auto named = nb::cast<nb::dict>(result);
+      evaluation = Evaluation::succeeded(named.contains("time") ? nb::cast<double>(named["time"]) : 1.0);
+      if (evaluation.verdict == Verdict::ok) value = evaluation.measurement.seconds;
+      if (!named.contains("time") && objectives_.reads({"time"}))
+        detail::raise<ConfigError>("an objective reads the time, which the result lacks",
+                                   nb::cast<std::string>(nb::repr(result)), "return it as \"time\"");
+      observe(named);
+    } else {
+      evaluation = to_evaluation(result, value);
+    }
+    observe(features);
+    if (value && !objectives_.only_time()) value = detail::value_or_raise(objectives_.try_judge(evaluation));
     return evaluation;
   }
 
@@ -207,6 +243,7 @@ class Search {
   }
 
   SpacePointer space_;
+  Objectives objectives_;
   AnyPolicy<Config> policy_;  // guarded by mutex_, with the two counts
   std::mutex mutex_;
   std::uint64_t next_proposal_ = 0, next_trial_ = 0;
@@ -231,7 +268,17 @@ Evaluation to_evaluation(nb::handle result, std::optional<double>& value) {
           nb::hasattr(result, "correct_fraction") ? nb::cast<double>(result.attr("correct_fraction")) : 0.0;
       return Evaluation::failed(verdict_named(verdict), reason, correct);
     }
-    const Value other = to_value(result, "what a trial came to");  // NumPy's scalars
+    // NumPy's scalars; all else is said by what it is.
+    if (result.is_none() || PyUnicode_Check(result.ptr()) || PyTuple_Check(result.ptr()) ||
+        PyList_Check(result.ptr()) || PyDict_Check(result.ptr()))
+      throw nb::type_error(("kernelsearch: what a trial came to is a number, lower is better, a tuple of it "
+                            "and a dict of features, or kernelsearch.Failed(...), not " +
+                            nb::cast<std::string>(nb::repr(result)) +
+                            (PyTuple_Check(result.ptr()) || PyDict_Check(result.ptr())
+                                 ? "; several values need objectives=\"NAME; NAME\" and a dict of them"
+                                 : ""))
+                               .c_str());
+    const Value other = to_value(result, "what a trial came to");
     if (std::holds_alternative<double>(other))
       number = std::get<double>(other);
     else if (std::holds_alternative<std::int64_t>(other))
@@ -288,6 +335,44 @@ void bind_search(nb::module_& m) {
           },
           nb::sig("def features(self) -> dict[str, float]"), "Numbers that were observed beside the value.")
       .def_prop_ro(
+          "values",
+          [](const PythonTrial& t) {
+            constexpr std::string_view prefix = "objective.";
+            nb::dict dict;
+            for (const auto& [name, value] : t.evaluation.features)
+              if (name.compare(0, prefix.size(), prefix) == 0) dict[name.c_str() + prefix.size()] = value;
+            return dict;
+          },
+          nb::sig("def values(self) -> dict[str, float]"),
+          "The value of each objective, by name, of a search with objectives; else empty.")
+      .def("__getstate__",
+           [](PythonTrial& t) {
+             nb::dict features;
+             for (const auto& [name, value] : t.evaluation.features) features[name.c_str()] = value;
+             return nb::make_tuple(t.space, t.config_dict(), t.number, static_cast<std::uint64_t>(t.id),
+                                   t.told, t.value, std::string(to_string(t.evaluation.verdict)),
+                                   t.evaluation.reason, t.evaluation.progress,
+                                   t.evaluation.measurement.seconds, features);
+           })
+      // Of no search: it can be read, and not told.
+      .def("__setstate__",
+           [](PythonTrial* self, const nb::tuple& state) {
+             auto space = nb::cast<SpacePointer>(state[0]);
+             const Config config = space->config_of(state[1]);
+             new (self) PythonTrial{std::move(space), config};
+             self->number = nb::cast<std::optional<std::uint64_t>>(state[2]);
+             self->id = TrialId{nb::cast<std::uint64_t>(state[3])};
+             self->told = nb::cast<bool>(state[4]);
+             self->value = nb::cast<std::optional<double>>(state[5]);
+             Evaluation& evaluation = self->evaluation;
+             evaluation.verdict = verdict_from(nb::cast<std::string>(state[6])).value_or(Verdict::crashed);
+             evaluation.reason = nb::cast<std::string>(state[7]);
+             evaluation.progress = nb::cast<double>(state[8]);
+             evaluation.measurement.seconds = nb::cast<double>(state[9]);
+             for (auto [name, value] : nb::cast<nb::dict>(state[10]))
+               evaluation.features.set(nb::cast<std::string>(name), nb::cast<double>(value));
+           })
+      .def_prop_ro(
           "key", [](const PythonTrial& t) { return t.space->space().key(t.config); },
           "The values joined by commas.")
       .def(
@@ -309,7 +394,7 @@ void bind_search(nb::module_& m) {
           "__init__",
           [](Search* self, SpacePointer space, nb::handle policy, std::uint64_t seed,
              std::optional<std::uint64_t> budget, nb::handle earlier, bool try_default,
-             const nb::dict& options) {
+             const nb::dict& options, const std::string& objectives) {
             std::vector<EarlierRun> runs;
             for (nb::handle recording : nb::iter(earlier)) {
               const auto& known = nb::cast<const PythonRecording&>(recording);
@@ -319,10 +404,10 @@ void bind_search(nb::module_& m) {
                                            "its tunables must have the names and values of the space");
               runs.push_back(*std::move(run));
             }
-            new (self) Search(std::move(space), policy, seed, budget, runs, try_default, options);
+            new (self) Search(std::move(space), policy, seed, budget, runs, try_default, options, objectives);
           },
           nb::arg("space"), nb::arg("policy"), nb::arg("seed"), nb::arg("budget").none(), nb::arg("earlier"),
-          nb::arg("try_default"), nb::arg("options"))
+          nb::arg("try_default"), nb::arg("options"), nb::arg("objectives") = "")
       .def("ask_one", &Search::ask_one, nb::sig("def ask_one(self) -> Trial | None"))
       .def("ask_many", &Search::ask, nb::arg("n"), nb::sig("def ask_many(self, n: int) -> list[Trial]"))
       .def(
@@ -347,6 +432,10 @@ void bind_search(nb::module_& m) {
                    "Asked and not told yet.")
       .def_prop_ro("best", &Search::best, nb::sig("def best(self) -> Trial | None"),
                    "The lowest value, the first of equals; None as long as none is right.")
+      .def_prop_ro("front", &Search::front, nb::sig("def front(self) -> list[Trial]"),
+                   "The right trials that no other one beats in all objectives, in the order told; of one "
+                   "objective the best.")
+      .def_prop_ro("objectives", &Search::objectives, "What is minimized or maximized, as text.")
       .def_prop_ro(
           "ended", &Search::ended,
           "Whether the policy had no more to propose while nothing was outstanding: the space is exhausted.")

@@ -90,19 +90,45 @@ TunableRole role_from(const std::string& name) {
   detail::raise<ConfigError>("no role of a tunable", name, "there are none, " + role_names());
 }
 
+/// Refuses what no list of values is, by the tunable's name, and what may be meant as an interval.
+void check_values(nb::handle given, const std::string& name) {
+  const auto refuse = [&](const std::string& what) {
+    throw nb::type_error(("kernelsearch: the values of `" + name + "` are " + what).c_str());
+  };
+  if (PyUnicode_Check(given.ptr())) refuse("a str; give a list of them");
+  if (!nb::hasattr(given, "__iter__"))
+    refuse("not a list: " + nb::cast<std::string>(nb::repr(given)) + "; give a list, e.g. [1, 2, 4]");
+  if (PyTuple_Check(given.ptr()) && nb::len(given) == 2 && PyFloat_Check(nb::object(given[0]).ptr()) &&
+      PyFloat_Check(nb::object(given[1]).ptr()))
+    refuse("a tuple of two floats, which could be an interval or two values: " +
+           nb::cast<std::string>(nb::repr(given)) +
+           "; give a list of the two, or list the steps of the interval, e.g. [i / 10 for i in range(11)]");
+}
+
+/// Refuses texts among numbers: neighbours of what has no order mean nothing.
+void check_kinds(const std::vector<Value>& values, const std::string& name) {
+  const auto is_text = [](const Value& value) { return std::holds_alternative<std::string>(value); };
+  for (const Value& value : values)
+    if (is_text(value) != is_text(values.front()))
+      throw nb::type_error(("kernelsearch: the values of `" + name + "` are texts and numbers: " +
+                            to_string(values.front()) + ", " + to_string(value) + "; give one kind")
+                               .c_str());
+}
+
 SpacePointer make_space(const nb::dict& tunables, nb::handle constraints, const nb::dict& defaults,
                         const nb::dict& active_if, const nb::dict& roles, std::size_t max_states) {
+  if (tunables.size() == 0)
+    detail::raise<ConfigError>("a space has no tunables", "{}", "give names with lists of values");
   check_names(defaults, tunables, "a default");
   check_names(active_if, tunables, "a condition");
   check_names(roles, tunables, "a role");
   SpaceBuilder builder({.max_states = max_states});
   for (auto [name, given] : tunables) {
     const auto text = nb::cast<std::string>(name);
-    if (PyUnicode_Check(given.ptr()))
-      throw nb::type_error(
-          ("kernelsearch: the values of `" + text + "` are a str; give a list of them").c_str());
+    check_values(given, text);
     std::vector<Value> values;
     for (nb::handle value : nb::iter(given)) values.push_back(to_value(value, "a value of `" + text + "`"));
+    check_kinds(values, text);
     Tunable tunable = Tunable::of(text, std::move(values));
     if (defaults.contains(name))
       tunable = tunable.with_default(to_value(defaults[name], "the default of `" + text + "`"));
@@ -110,17 +136,56 @@ SpacePointer make_space(const nb::dict& tunables, nb::handle constraints, const 
     if (roles.contains(name)) tunable.role = role_from(nb::cast<std::string>(roles[name]));
     builder.add(std::move(tunable));
   }
+  nb::list conditions;
   if (PyUnicode_Check(constraints.ptr()) || PyCallable_Check(constraints.ptr()) != 0) {
-    builder.require(to_constraint(constraints));
+    conditions.append(constraints);
   } else {
-    for (nb::handle constraint : nb::iter(constraints)) builder.require(to_constraint(constraint));
+    for (nb::handle constraint : nb::iter(constraints)) conditions.append(constraint);
   }
+  for (nb::handle constraint : conditions) builder.require(to_constraint(constraint));
   std::optional<Space> built;
   {
     const nb::gil_scoped_release released;  // functions of Python take it for the time of a call
     built = builder.build();
   }
-  return std::make_shared<PythonSpace>(*std::move(built));
+  auto made = std::make_shared<PythonSpace>(*std::move(built));
+  nb::dict values;
+  for (std::size_t i = 0; i < made->space().size(); ++i) {
+    nb::list its;
+    for (const nb::object& value : made->values(i)) its.append(value);
+    values[made->name(i)] = its;
+  }
+  made->recipe = nb::make_tuple(values, conditions, nb::dict(defaults), nb::dict(active_if), nb::dict(roles),
+                                max_states);
+  return made;
+}
+
+/// What make_space() is to be called with for a space that came from a file; ConfigError for one that is a
+/// list of configurations or has a constraint without text.
+nb::object recipe_of(const PythonSpace& s) {
+  if (!s.recipe.is_none()) return s.recipe;
+  const Space& space = s.space();
+  nb::dict values, defaults, active_if, roles;
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    nb::list its;
+    for (const nb::object& value : s.values(i)) its.append(value);
+    const Tunable& tunable = space.tunable(i);
+    values[s.name(i)] = its;
+    defaults[s.name(i)] = s.values(i)[space.default_config().indices[i]];
+    if (tunable.active_if) active_if[s.name(i)] = tunable.active_if->text();
+    if (tunable.role != TunableRole::none) roles[s.name(i)] = to_string(tunable.role);
+  }
+  nb::list conditions;
+  for (const Constraint& constraint : space.constraints())
+    if (constraint.expression()) conditions.append(constraint.text());
+  const nb::object recipe =
+      nb::make_tuple(values, conditions, defaults, active_if, roles, SpaceOptions{}.max_states);
+  const SpacePointer again =
+      make_space(values, conditions, defaults, active_if, roles, SpaceOptions{}.max_states);
+  if (again->space().count() != space.count() || again->space().checksum() != space.checksum())
+    detail::raise<ConfigError>("a space cannot be pickled", "it is a list of configurations",
+                               "pickle the tunables and the list, and make it again with Space.listed");
+  return recipe;
 }
 
 Neighbourhood neighbourhood_from(const std::string& name) {
@@ -370,6 +435,18 @@ void bind_space(nb::module_& m) {
       .def_prop_ro(
           "memory_bytes", [](const PythonSpace& s) { return s.space().memory_bytes(); },
           "Bytes that the space holds.")
+      // Spaces do not change: a copy is the space itself.
+      .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, nb::arg("memo"))
+      .def("__getstate__", [](const PythonSpace& s) { return recipe_of(s); })
+      .def("__setstate__",
+           [](PythonSpace* self, const nb::tuple& state) {
+             new (self)
+                 PythonSpace(*make_space(nb::cast<nb::dict>(state[0]), state[1], nb::cast<nb::dict>(state[2]),
+                                         nb::cast<nb::dict>(state[3]), nb::cast<nb::dict>(state[4]),
+                                         nb::cast<std::size_t>(state[5])));
+           })
       .def("__repr__", [](const PythonSpace& s) {
         return "<Space of " + std::to_string(s.space().size()) + " tunables, " +
                s.space().count().to_string() + " configurations>";

@@ -399,13 +399,29 @@ std::uint64_t read_over_read(const JsonCursor& place, const Scope& scope) {
   return static_cast<std::uint64_t>(bytes);
 }
 
+Objectives read_objectives(const JsonCursor& place) {
+  constexpr const char* todo = "list them, e.g. [\"time\", \"energy = energy_joules\"]";
+  std::string text;
+  for (const JsonCursor& item : place.items(todo)) {
+    const std::string one = item.string(todo);
+    if (one.find(';') != one.npos)
+      item.refuse("has a semicolon", one, "write each objective as a text of its own");
+    text += (text.empty() ? "" : "; ") + one;
+  }
+  if (text.empty()) place.refuse("is empty", todo);
+  Result<Objectives> objectives = Objectives::try_parse(text);
+  if (!objectives) place.refuse(objectives.error().what, objectives.error().given, objectives.error().todo);
+  return *std::move(objectives);
+}
+
 Problem read_document(const JsonCursor& document, const std::filesystem::path& folder) {
   document.only(
       {"schema",     "name",          "description",     "backend",    "function",        "kernel",
        "arguments",  "shapes",        "valid",           "tunables",   "constraints",     "default",
        "reference",  "build",         "launch",          "tolerances", "aggregate",       "threads",
        "operations", "bytes",         "traits",          "files",      "generator",       "bit_exact",
-       "memory_gib", "hidden_shapes", "trivial_answers", "libraries",  "over_read_bytes", "external"});
+       "memory_gib", "hidden_shapes", "trivial_answers", "libraries",  "over_read_bytes", "external",
+       "objectives"});
   const JsonCursor schema = document.at("schema", "this version of the format is \"schema\": 1");
   if (schema.integer("this version of the format is 1") != 1)
     schema.refuse("is a version of the format that is not known", "this program reads version 1");
@@ -499,6 +515,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
     problem.operations = read_expression(*place, variables, "shape variables");
   if (const auto place = document.find("bytes"))
     problem.bytes = read_expression(*place, variables, "shape variables");
+  if (const auto place = document.find("objectives")) problem.objectives = read_objectives(*place);
   if (const auto place = document.find("traits")) problem.traits = read_traits(*place);
   if (const auto memory = document.find("memory_gib")) {
     constexpr const char* todo = "give what a kernel may allocate beside its arrays in GiB, e.g. 8";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <system_error>
 
@@ -64,7 +65,7 @@ class Conversion {
       miss("a backend for the language \"" + file_.language + '"');
     }
     if (file_.kernel_name.empty()) miss("KernelName");
-    problem.kernel.regions.device = source(folder);
+    problem.kernel.regions.device = text_ = source(folder);
     Shape shape{"T1", {}, 1.0};
     for (std::size_t i = 0; i < std::min<std::size_t>(3, file_.problem_size.size()); ++i)
       shape.variables.emplace_back(axis_names[i], Value{file_.problem_size[i]});
@@ -80,6 +81,7 @@ class Conversion {
       }
       order_.push_back(given.name);
       if (auto made = argument(given, problem.shapes.front())) {
+        if (!made->symbol.empty()) order_.pop_back();  // no parameter
         output = output || made->is_output();
         problem.arguments.push_back(*std::move(made));
       }
@@ -152,8 +154,15 @@ class Conversion {
     else
       miss("the element type of " + who + " (" + given.type + ")");
     // A __constant parameter of OpenCL is a buffer like others.
-    if ((given.constant_memory && !is_opencl()) || given.memory_type == "Symbol")
-      miss("constant memory, for " + who);
+    if ((given.constant_memory || given.memory_type == "Symbol") && !is_opencl()) {
+      made.symbol = given.name;
+      if (!declares_constant(given.name))
+        miss("a __constant__ variable called " + given.name + " in the kernel's text, for " + who);
+      if (given.output || (!given.access_type.empty() && given.access_type != "ReadOnly"))
+        miss("a constant that is only read, for " + who);
+    } else if (given.memory_type == "Symbol") {
+      miss("constant memory by its variable, for " + who);
+    }
     if (given.memory_type == "Local") miss("local memory as an argument, for " + who);
     made.is_array = given.memory_type != "Scalar";
     if (given.access_type == "WriteOnly")
@@ -200,6 +209,21 @@ class Conversion {
       return std::nullopt;
     }
     return made;
+  }
+
+  /// Whether the kernel's text declares a `__constant__` variable of that name.
+  [[nodiscard]] bool declares_constant(const std::string& name) const {
+    const auto is_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    constexpr std::string_view keyword = "__constant__";
+    for (std::size_t at = text_.find(keyword); at != text_.npos; at = text_.find(keyword, at + 1)) {
+      const std::string declaration = text_.substr(at, text_.find(';', at) - at);
+      for (std::size_t place = declaration.find(name); place != declaration.npos;
+           place = declaration.find(name, place + 1))
+        if (!is_word(declaration[place - 1]) &&
+            (place + name.size() == declaration.size() || !is_word(declaration[place + name.size()])))
+          return true;
+    }
+    return false;
   }
 
   [[nodiscard]] bool is_opencl() const { return file_.language == "OpenCL"; }
@@ -297,6 +321,7 @@ class Conversion {
   std::vector<NamedValue> tunables_;
   std::vector<LocalArray> local_;  ///< parameters in local memory
   std::filesystem::path folder_;
+  std::string text_;                ///< of the kernel
   std::vector<std::string> order_;  ///< of the kernel's parameters, by name
 };
 

@@ -291,6 +291,11 @@ OrderedJson document(const Problem& problem, Sources& sources) {
     json["shapes"].push_back(std::move(one));
   }
   if (problem.hidden_shapes) json["hidden_shapes"] = hidden_shapes_json(*problem.hidden_shapes);
+  if (!problem.objectives.only_time()) {
+    json["objectives"] = OrderedJson::array();
+    for (const Objective& row : problem.objectives.rows())
+      json["objectives"].push_back(Objectives::text_of(row));
+  }
   if (!problem.trivial_answers.empty()) json["trivial_answers"] = problem.trivial_answers;
   if (problem.generator) json["generator"] = generator_json(*problem.generator, sources);
   if (problem.valid) json["valid"] = problem.valid->text();

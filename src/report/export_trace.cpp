@@ -69,7 +69,7 @@ class Lanes {
 json told_of(const StoredTrial& trial) {
   const Evaluation& evaluation = trial.outcome.evaluation;
   json told{{"verdict", to_string(evaluation.verdict)}};
-  if (trial.outcome.ok()) told["seconds"] = trial.outcome.objective;
+  if (trial.outcome.ok()) told["seconds"] = trial.outcome.evaluation.measurement.seconds;
   if (!evaluation.reason.empty()) told["reason"] = clean_text(evaluation.reason.substr(0, 2000));
   if (trial.candidate && !trial.candidate->values.empty())
     told["settings"] = parse_json(trial.candidate->values, "stored values");

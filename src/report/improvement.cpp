@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/front.hpp"
 
 namespace kernelsearch {
 
 std::string no_improvement(const RunStore& store, RunId run) {
   const auto best = store.best_trial(run);
-  if (!best) return {};
+  // Pairs compare times: they say nothing of a winner by other objectives.
+  if (!best || !objectives_of(store.run(run).info).only_time()) return {};
   const auto slower = [](const Speedup& speedup, std::string_view than) {
     return fmt::format("{} {}: {} in {} pairs",
                        speedup.interval.high < 1 ? "slower than" : "not surely faster than", than,

@@ -59,6 +59,10 @@ std::string best_text(const Outcome& outcome) {
   const Measurement& measured = outcome.evaluation.measurement;
   std::string text = format_seconds(measured.seconds);
   if (measured.speedup) text += ", " + format_speedup(*measured.speedup);
+  constexpr std::string_view prefix = "objective.";  // of a run that goes by more than the time
+  for (const auto& [name, value] : outcome.evaluation.features)
+    if (name.starts_with(prefix) && name != "objective.time")
+      text += fmt::format(", {} {:.4g}", name.substr(prefix.size()), value);
   return text;
 }
 

@@ -245,6 +245,22 @@ Json finalists_json(const FinalistComparison& comparison) {
           {"pairs", std::move(pairs)}};
 }
 
+/// The objectives and the front; null where the run went by the time alone.
+Json front_json(const ParetoFront& front) {
+  if (front.objectives.only_time()) return nullptr;
+  Json objectives = Json::array(), trials = Json::array();
+  for (const Objective& objective : front.objectives.rows())
+    objectives.push_back({{"name", clean_text(objective.name)},
+                          {"formula", clean_text(objective.value.text())},
+                          {"better", objective.maximize ? "higher" : "lower"}});
+  for (const FrontTrial& trial : front.trials) {
+    Json values = Json::array();
+    for (const double value : trial.values) values.push_back(rounded(value));
+    trials.push_back({{"trial", number(trial.id)}, {"values", std::move(values)}});
+  }
+  return {{"objectives", std::move(objectives)}, {"trials", std::move(trials)}};
+}
+
 Json report_object(const ReportModel& report) {
   Pool texts;
   Json tunables = Json::array(), failures = tunables, strategies = tunables, exchanges = tunables;
@@ -288,6 +304,7 @@ Json report_object(const ReportModel& report) {
             {"measure", rounded(report.totals.phases.measure)}}},
           {"winner", report.winner ? Json(number(*report.winner)) : Json()},
           {"finalists", report.finalists ? finalists_json(*report.finalists) : Json()},
+          {"front", front_json(report.front)},
           {"failures", std::move(failures)},
           {"tunables", std::move(tunables)},
           {"explained", optional_number(report.explained)},

@@ -44,7 +44,8 @@ bool is_number(const Value& value) {
 /// Reads trials one after another into the report.
 class Reader {
  public:
-  explicit Reader(ReportModel& report) : report_(report) {}
+  explicit Reader(ReportModel& report)
+      : report_(report), times_alone_(objectives_of(report.run.info).only_time()) {}
 
   void add(const StoredTrial& stored) {
     const Outcome& outcome = stored.outcome;
@@ -54,7 +55,7 @@ class Reader {
     trial.verdict = evaluation.verdict;
     trial.unanswered = evaluation.is_unanswered();
     if (outcome.ok()) {
-      trial.seconds = outcome.objective;
+      trial.seconds = times_alone_ ? outcome.objective : evaluation.measurement.seconds;
       trial.interval = evaluation.measurement.interval;
       trial.speedup = evaluation.measurement.speedup;
       trial.score = evaluation.features.find("sol.score");
@@ -118,6 +119,7 @@ class Reader {
   }
 
   ReportModel& report_;
+  bool times_alone_;
   std::vector<ValuesSeen> seen_;
   std::unordered_map<std::string, std::size_t> place_;
 };
@@ -340,6 +342,7 @@ ReportModel report_of(const RunStore& store, RunId run, ReportExtras extras, Rep
   report.no_improvement = no_improvement(store, run);
   report.totals = run_totals(store, run);
   report.finalists = store.finalists(run);
+  report.front = pareto_front_of(store, run);
   report.failures = failure_reasons(store, run);
   if (const auto best = store.best_trial(run)) report.winner = best->outcome.id;
   Reader reader(report);

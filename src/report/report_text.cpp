@@ -98,6 +98,23 @@ std::string trials_text(const ReportModel& report) {
   return "## Fastest trials\n\n" + table(head, rows);
 }
 
+std::string front_text(const ReportModel& report) {
+  if (report.front.objectives.only_time() || report.front.trials.empty()) return {};
+  std::vector<std::string> head{"trial"};
+  for (const Objective& objective : report.front.objectives.rows())
+    head.push_back(cell(objective.name) +
+                   (objective.maximize ? " (higher is better)" : " (lower is better)"));
+  head.emplace_back("settings");
+  std::vector<std::vector<std::string>> rows;
+  for (const FrontTrial& trial : report.front.trials) {
+    rows.push_back({std::to_string(number(trial.id))});
+    for (std::size_t i = 0; i < trial.values.size(); ++i)
+      rows.back().push_back(format_objective(report.front.objectives.rows()[i], trial.values[i]));
+    rows.back().push_back(trial.settings);
+  }
+  return "## Pareto front\n\n" + table(head, rows);
+}
+
 std::string tunables_text(const ReportModel& report) {
   std::vector<const ReportTunable*> order;
   for (const ReportTunable& tunable : report.tunables)
@@ -227,8 +244,8 @@ std::string report_markdown(std::span<const ReportModel> reports) {
   for (const ReportModel& report : reports) {
     text += "# " + cell(run_title(report.run)) + "\n\n";
     text += fenced(clean_text(report.summary));
-    text += trials_text(report) + tunables_text(report) + strategies_text(report) + failures_text(report) +
-            winner_code(report);
+    text += front_text(report) + trials_text(report) + tunables_text(report) + strategies_text(report) +
+            failures_text(report) + winner_code(report);
   }
   return text;
 }

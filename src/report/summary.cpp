@@ -12,20 +12,13 @@
 #include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/front.hpp"
 #include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/load.hpp"
 #include "kernelsearch/store/json.hpp"
 
 namespace kernelsearch {
 namespace {
-
-std::string settings_line(const StoredTrial& trial) {
-  const nlohmann::json values = parse_json(trial.candidate->values, "stored values");
-  std::string text;
-  for (const auto& [name, value] : values.items())
-    text += (text.empty() ? "" : " ") + name + "=" + to_string(value_from_json(value));
-  return text.empty() ? trial.candidate->key : text;
-}
 
 std::string best_lines(const StoredTrial& best, const RunInfo& run) {
   const Measurement& measured = best.outcome.evaluation.measurement;
@@ -55,6 +48,38 @@ std::string best_lines(const StoredTrial& best, const RunInfo& run) {
          std::to_string(shape.samples.size()), shape.speedup ? format_speedup(*shape.speedup) : "",
          std::string(to_string(shape.ended))});
   return text + format_table({"shape", "median", "interval", "samples", "speedup", "ended"}, rows);
+}
+
+/// The values of the winner, and with several objectives the front.
+std::string objective_lines(const RunStore& store, const RunRow& row, const StoredTrial& best) {
+  const ParetoFront front = pareto_front_of(store, row.id);
+  const auto values = front.objectives.try_values(best.outcome.evaluation);
+  if (front.objectives.only_time() || !values) return {};
+  const std::span<const Objective> objectives = front.objectives.rows();
+  std::string text;
+  for (std::size_t i = 0; i < objectives.size(); ++i)
+    text += fmt::format("{} {}: {}, {} is better\n", i == 0 ? "objective" : "         ", objectives[i].name,
+                        format_objective(objectives[i], (*values)[i]),
+                        objectives[i].maximize ? "higher" : "lower");
+  if (objectives.size() < 2) return text;
+  text += fmt::format("front     {} trials that no other one beats in all objectives\n", front.trials.size());
+  constexpr std::size_t most = 20;
+  std::vector<std::string> header{"trial"};
+  for (const Objective& objective : objectives) header.push_back(objective.name);
+  header.emplace_back("settings");
+  std::vector<std::vector<std::string>> rows;
+  for (const FrontTrial& trial : front.trials) {
+    if (rows.size() == most) break;
+    rows.push_back({std::to_string(number(trial.id))});
+    for (std::size_t i = 0; i < objectives.size(); ++i)
+      rows.back().push_back(format_objective(objectives[i], trial.values[i]));
+    rows.back().push_back(trial.settings);
+  }
+  text += format_table(header, rows);
+  if (front.trials.size() > most)
+    text += fmt::format("          and {} more: `kernelsearch best {} --json`\n", front.trials.size() - most,
+                        number(row.id));
+  return text;
 }
 
 std::string finalist_lines(const RunStore& store, RunId run) {
@@ -131,6 +156,7 @@ std::string run_summary(const RunStore& store, RunId run) {
     if (const std::string none = no_improvement(store, run); !none.empty())
       text += "no improvement: " + none + "\n";
     text += best_lines(*best, row.info);
+    text += objective_lines(store, row, *best);
     text += finalist_lines(store, run);
     if (best->outcome.evaluation.features.find("bounds_checked"))
       text += "bounds    kept: no access past the ends of its arrays, on any shape\n";

@@ -12,6 +12,7 @@
 #include "kernelsearch/problem/mlir_schedule.hpp"
 #include "kernelsearch/problem/tunable_text.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/front.hpp"
 #include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
@@ -40,8 +41,11 @@ std::vector<NamedValue> values_of(const StoredTrial& trial) {
   return values;
 }
 
-Winner winner_of(const RunStore& store, RunId run, const Problem& problem) {
-  const auto best = store.best_trial(run);
+Winner winner_of(const RunStore& store, RunId run, const Problem& problem, std::optional<TrialId> trial) {
+  auto best = store.best_trial(run);
+  // What pairs say of the winner does not hold for another trial.
+  const std::string none = !trial || (best && best->outcome.id == *trial) ? no_improvement(store, run) : "";
+  if (trial) best = store.trial(run, *trial);
   if (!best)
     detail::raise<ConfigError>("the run has no winner", "run " + std::to_string(number(run)),
                                "no candidate was right: look at its verdicts with `kernelsearch show`");
@@ -50,7 +54,7 @@ Winner winner_of(const RunStore& store, RunId run, const Problem& problem) {
     detail::raise<ConfigError>("the winner's code is not in the store",
                                "trial " + std::to_string(number(best->outcome.id)),
                                "only candidates that are kernels can be written as source");
-  Winner winner{store.run(run), *best, *kernel, values_of(*best), no_improvement(store, run)};
+  Winner winner{store.run(run), *best, *kernel, values_of(*best), none};
   // A schedule of MLIR is written as its command gets it: with the values in it.
   if (is_mlir_source(problem.names.device))
     winner.kernel.device =
@@ -66,6 +70,12 @@ std::string comment(const Winner& winner, const Problem& problem) {
   const Measurement& measured = winner.trial.outcome.evaluation.measurement;
   std::string text = fmt::format("// {}: the best of {} trials, found by kernelsearch {}.\n",
                                  one_line(problem.name), winner.run.trials, winner.run.version);
+  const Objectives objectives = objectives_of(winner.run.info);
+  if (const auto values = objectives.try_values(winner.trial.outcome.evaluation))
+    for (std::size_t i = 0; i < values->size(); ++i)
+      text += fmt::format("//   {:<10} {}, {} is better\n", one_line(objectives.rows()[i].name),
+                          format_objective(objectives.rows()[i], (*values)[i]),
+                          objectives.rows()[i].maximize ? "higher" : "lower");
   text += fmt::format("//   time       {} ({} to {})\n", format_seconds(measured.seconds),
                       format_seconds(measured.interval.low), format_seconds(measured.interval.high));
   if (measured.speedup)
@@ -99,8 +109,9 @@ nlohmann::ordered_json shape_record(const Problem& problem, const ShapeMeasureme
 
 }  // namespace
 
-std::string winner_source(const RunStore& store, RunId run, const Problem& problem) {
-  const Winner winner = winner_of(store, run, problem);
+std::string winner_source(const RunStore& store, RunId run, const Problem& problem,
+                          std::optional<TrialId> trial) {
+  const Winner winner = winner_of(store, run, problem, trial);
   // As its command gets it: in a language of its own, tunables in the command's words.
   if (!problem.build.command.empty() || problem.external) {
     std::string text;
@@ -119,14 +130,16 @@ std::string winner_source(const RunStore& store, RunId run, const Problem& probl
                              problem.backend);
 }
 
-std::string winner_settings(const RunStore& store, RunId run, const Problem& problem) {
-  const Winner winner = winner_of(store, run, problem);
+std::string winner_settings(const RunStore& store, RunId run, const Problem& problem,
+                            std::optional<TrialId> trial) {
+  const Winner winner = winner_of(store, run, problem, trial);
   return detail::settings_text(comment(winner, problem), problem.name, winner.values);
 }
 
-std::string winner_record(const RunStore& store, RunId run, const Problem& problem) {
+std::string winner_record(const RunStore& store, RunId run, const Problem& problem,
+                          std::optional<TrialId> trial) {
   using nlohmann::ordered_json;
-  const Winner winner = winner_of(store, run, problem);
+  const Winner winner = winner_of(store, run, problem, trial);
   const RunInfo& info = winner.run.info;
   const Evaluation& evaluation = winner.trial.outcome.evaluation;
   const Measurement& measured = evaluation.measurement;
@@ -145,6 +158,12 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
                          {"pairs", measured.speedup->pairs}};
   record["improvement"] = winner.no_improvement.empty();
   if (!winner.no_improvement.empty()) record["no_improvement"] = winner.no_improvement;
+  const Objectives objectives = objectives_of(info);
+  if (const auto values = objectives.try_values(evaluation); values && !values->empty())
+    for (std::size_t i = 0; i < values->size(); ++i)
+      record["objectives"].push_back({{"name", objectives.rows()[i].name},
+                                      {"better", objectives.rows()[i].maximize ? "higher" : "lower"},
+                                      {"value", (*values)[i]}});
   if (const auto compared = store.finalists(run))
     record["finalists"] = ordered_json::parse(to_json_text(*compared));
   record["shapes"] = ordered_json::array();
@@ -189,15 +208,15 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
 }
 
 WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& problem,
-                         const std::filesystem::path& folder) {
+                         const std::filesystem::path& folder, std::optional<TrialId> trial) {
   const std::string name = identifier(problem.name);
   WinnerFiles files{folder / (name + "_best" + detail::kernel_extension(problem)),
                     folder / (name + "_settings.hpp"),
                     folder / (name + "_best.json"),
                     {}};
-  const std::string source = winner_source(store, run, problem);
-  const std::string settings = winner_settings(store, run, problem);
-  const std::string record = winner_record(store, run, problem);
+  const std::string source = winner_source(store, run, problem, trial);
+  const std::string settings = winner_settings(store, run, problem, trial);
+  const std::string record = winner_record(store, run, problem, trial);
   std::error_code error;
   std::filesystem::create_directories(folder, error);  // a failure shows when the first file is written
   if (problem.build.command.empty()) {
@@ -206,7 +225,7 @@ WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& proble
                                                      : Result<std::vector<std::uint32_t>>(Fault{});
     write_file(files.source, words ? detail::ready_bytes(*words) : source);
   } else {
-    const Winner winner = winner_of(store, run, problem);
+    const Winner winner = winner_of(store, run, problem, trial);
     const detail::CommandFiles made =
         detail::write_command_files(problem, {winner.kernel.device, winner.kernel.host, winner.kernel.macros},
                                     winner.values, comment(winner, problem), folder);

@@ -80,6 +80,9 @@ RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, KeptAs kept)
         return results->key("paired " + candidate_digest(candidate));
       case KeptAs::counted:
         return results->key("counted " + results->key(candidate));
+      // Evaluations of versions that read no meters lack the energy.
+      case KeptAs::powered:
+        return results->key("powered " + results->key(candidate));
       case KeptAs::inspected:
         return results->key("inspected " + results->key(candidate));
       case KeptAs::plain:
@@ -217,6 +220,7 @@ OptimizerOptions loop_of(const RunImpl& run, const RunPlan& plan, std::size_t la
     loop.in_flight = o.lanes.in_flight > 0 ? o.lanes.in_flight : plan.ahead * jobs + 2 * lanes;
   loop.generate_threads = std::max<std::size_t>(plan.proposals, 1);
   loop.build_threads = jobs;
+  loop.objectives = run.problem.objectives;
   loop.stop = stop;
   loop.budget = std::make_shared<TrialBudget>(run.budget.trials.value_or(TrialBudget::unlimited));
   return loop;
@@ -271,6 +275,8 @@ void begin(RunImpl& run, RunParts& parts) {
   run.observer = parts.observer;
   RunObserver& observer = parts.observer != nullptr ? *parts.observer : nobody;
   const Listening listening(*run.messages, &observer);
+  if (!o.objectives.empty()) run.problem.objectives = Objectives::parse(o.objectives);
+  if (!run.problem.objectives.only_time()) o.objectives = run.problem.objectives.text();
   run.problem.kernel.space = narrowed(run.problem.kernel.space, o.where);
   if (!o.configs.empty()) run.problem.kernel.space = listed_in(run.problem.kernel.space, o.configs);
   Beginning begun{run, parts, observer};

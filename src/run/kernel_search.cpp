@@ -64,6 +64,7 @@ std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch ma
   auto& moves = std::get<SearchParts<Move>>(made.parts);
   if (made.inner) {
     made.inner->options.builders = loop.build_threads;
+    made.inner->options.objectives = loop.objectives;
     // Models are told what a kernel is worth beside its parent, by as many pairs as finalists are.
     made.inner->options.pairs = context.pairs;
     TuningLookup known = context.reuse ? earlier_tunings(context.store, context.run) : nullptr;

@@ -152,7 +152,7 @@ void learn_from_runs(Beginning& begun) {
 SystemSearch policy_search(Beginning& begun, const std::optional<ExternalPolicy>& external) {
   const RunOptions& o = begun.run.options();
   const PolicySetup setup{begun.run.problem.kernel.space, o.seed, begun.run.budget.trials,
-                          std::move(begun.earlier)};
+                          std::move(begun.earlier),       true,   begun.run.problem.objectives};
   RunParts& parts = begun.parts;
   return {.parts = SearchParts<Config>{
               parts.policy        ? *std::move(parts.policy)
@@ -170,6 +170,13 @@ RunPlan plan_policy_run(Beginning& begun, std::optional<ExternalPolicy> external
   // A policy that learns would choose blindly what it is asked for early; with others compilers run ahead.
   const bool learns = policy_name(o.policy) != "exhaustive" && policy_name(o.policy) != "random";
   if (is_device(begun.run.problem.backend) && !learns) plan.ahead = 4;
+  const Objectives& objectives = begun.run.problem.objectives;
+  if (objectives.reads({"code.", "sass."})) {
+    plan.judge = JudgeKind::inspected;
+    plan.kept = KeptAs::inspected;
+  } else if (objectives.reads({"energy_", "power_"})) {
+    plan.kept = KeptAs::powered;
+  }
   plan.learn = learn_from_runs;
   auto made = std::make_shared<std::optional<SystemSearch>>();
   plan.check = [made, external = std::move(external)](Beginning& at) {
@@ -321,10 +328,20 @@ RunPlan plan_system_run(Beginning& begun) {
   return plan;
 }
 
+/// Models and those who submit kernels are told times, and kernels are compared with their parents by them.
+void refuse_objectives(const Beginning& begun) {
+  const RunOptions& o = begun.run.options();
+  if (begun.run.problem.objectives.only_time() || (o.system.empty() && o.policy != "submit")) return;
+  raise<ConfigError>("systems that write kernels, and the policy submit, go by the time alone",
+                     begun.run.problem.objectives.text(),
+                     "search the tunables with a policy, e.g. nsga2, or give --objectives time");
+}
+
 }  // namespace
 
 RunPlan plan_run(Beginning& begun) {
   RunOptions& o = begun.run.options();
+  refuse_objectives(begun);
   if (!o.system.empty()) {
     (void)external_policy(o, begun.run.resumed.has_value());  // refuses one next to a system
     return plan_system_run(begun);

@@ -19,7 +19,7 @@
 namespace kernelsearch::detail {
 
 /// How evaluations are kept apart in the store by what was observed besides times.
-enum class KeptAs : std::uint8_t { plain, inspected, counted, observed, paired };
+enum class KeptAs : std::uint8_t { plain, inspected, counted, observed, paired, powered };
 
 /// What is at hand while a run begins.
 struct Beginning {

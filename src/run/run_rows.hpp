@@ -75,6 +75,10 @@ inline constexpr RunOption run[] = {
     {field<&Run::where>("where",
                         "only configurations for which this expression over tunables holds; repeatable"),
      {}},
+    {field<&Run::objectives>("objectives",
+                             "what is minimized or maximized, e.g. 'time; energy = energy_joules' or "
+                             "'maximize throughput = 2e9 / time' (docs/objectives.md)"),
+     {.stored = StoredFor::given, .otherwise = "the problem's, else the time"}},
     {field<&Run::configs>("configs", "only the configurations listed in this JSON file"),
      {.path = OptionPath::file}},
     {natural<&Run::seed>("seed", "seed of every random choice of the search"),

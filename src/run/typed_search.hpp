@@ -316,6 +316,10 @@ class TypedSearch final : public KernelSearch {
       }
       const std::function<void(bool)>& tell;
     } const told(context.finalists);
+    if (!context.problem.objectives.only_time()) {
+      remeasure(stop, steps, observers...);
+      return;
+    }
     std::optional<Outcome> shown;
     if (search_.best() != nullptr) shown = search_.best()->outcome;
     std::optional<FinalistComparison> chosen;
@@ -334,6 +338,13 @@ class TypedSearch final : public KernelSearch {
     if (!shown) return;
     const std::string remark = winner_remark(*shown, search_.log().own(chosen->winner).outcome);
     if (!remark.empty()) observer.on_message(remark);
+  }
+
+  /// Pairs compare times. With other objectives the best is only measured again, until it is one that was.
+  template <class... Observers>
+  void remeasure(const std::stop_token& stop, const FinalistSteps& steps, Observers&... observers) {
+    if constexpr (std::same_as<Judge, RunJudge>)
+      measure_finalists_again(search_, search_.evaluator().inner(), stop, steps, observers...);
   }
 
   /// Measures trials again at the configurations that their inner searches found.

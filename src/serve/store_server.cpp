@@ -23,6 +23,7 @@
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/report/front.hpp"
 #include "kernelsearch/report/render_report.hpp"
 #include "kernelsearch/store/run_notes.hpp"
 #include "request_target.hpp"
@@ -83,7 +84,7 @@ Json row_json(std::size_t store, const RunRow& row, const RunNote& note) {
           {"reason", clean_text(row.reason)},
           {"seconds", row.seconds},
           {"trials", row.trials},
-          {"best", row.best ? Json(*row.best) : Json()},
+          {"best", row.best && objectives_of(row.info).only_time() ? Json(*row.best) : Json()},
           {"tags", note.tags},
           {"note", note.text}};
 }

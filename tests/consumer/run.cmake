@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 cmake_minimum_required(VERSION 3.25)
 
-# cmake -DHOW=install|pkg_config|build_tree|subdirectory -DSOURCE= -DBUILD= -DWORK= -DCOMPILER= -DTARGETS= -DCOMPONENTS=
+# cmake -DHOW=install|alone|pkg_config|build_tree|subdirectory -DSOURCE= -DBUILD= -DWORK= -DCOMPILER= -DTARGETS= -DCOMPONENTS=
 #       [-DABSENT_PACKAGES=] [-DLAUNCHER=] [-DPROGRAM=] [-DOPTIONS=] [-DNO_SYMBOLS=] -P run.cmake
 # Configures, builds and runs tests/consumer/app the way a user would. NO_SYMBOLS: nothing in the library matches it.
+# alone: COMPONENTS is the only one that is configured, built and installed.
 # pkg_config: by a compiler with the flags of kernelsearch-COMPONENTS; what PROGRAM must print first, PRINTS.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -27,8 +28,16 @@ if(HOW STREQUAL "pkg_config")
     return()
   endif()
 endif()
-if(HOW MATCHES "^(install|pkg_config)$")
-  must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first --component development)
+set(from ${BUILD})
+if(HOW STREQUAL "alone")
+  set(from ${WORK}/alone)
+  must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${from} -DKERNELSEARCH_COMPONENTS=${COMPONENTS} -DKERNELSEARCH_BUILD_TESTS=OFF
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+  must(${CMAKE_COMMAND} --build ${from} -j 2)
+endif()
+if(HOW MATCHES "^(install|alone|pkg_config)$")
+  must(${CMAKE_COMMAND} --install ${from} --prefix ${WORK}/first --component development)
   # Moved: an installed package must not remember where it was installed.
   file(RENAME ${WORK}/first ${WORK}/prefix)
   file(GLOB_RECURSE leaked_in ${WORK}/prefix/*.cmake ${WORK}/prefix/*.pc)
@@ -39,6 +48,23 @@ if(HOW MATCHES "^(install|pkg_config)$")
       message(FATAL_ERROR "${file} names the source tree")
     endif()
   endforeach()
+  if(HOW STREQUAL "alone")
+    # No header may need one of a component that is not there.
+    file(GLOB_RECURSE installed RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/*.hpp)
+    list(LENGTH installed count)
+    if(count LESS 20)
+      message(FATAL_ERROR "${COMPONENTS} installed ${count} headers")
+    endif()
+    foreach(header IN LISTS installed)
+      file(STRINGS ${WORK}/prefix/include/${header} includes REGEX "^ *# *include \"kernelsearch/")
+      foreach(line IN LISTS includes)
+        string(REGEX REPLACE ".*\"(.*)\".*" "\\1" needed "${line}")
+        if(NOT EXISTS ${WORK}/prefix/include/${needed})
+          message(FATAL_ERROR "${header} needs ${needed}, which ${COMPONENTS} does not install")
+        endif()
+      endforeach()
+    endforeach()
+  endif()
   list(APPEND options -DCMAKE_PREFIX_PATH=${WORK}/prefix)
   if(NO_SYMBOLS)
     file(GLOB_RECURSE library ${WORK}/prefix/libkernelsearch_${COMPONENTS}.a)

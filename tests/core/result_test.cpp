@@ -72,3 +72,13 @@ TEST_CASE("Expression: try_parse says what parse raises") {
   REQUIRE_FALSE(broken);
   CHECK_THROWS_WITH_AS((void)Expression::parse("a +"), broken.error().text().c_str(), ConfigError);
 }
+
+TEST_CASE("Result: the value of a failed one is an error that says why") {
+  const Result<std::unique_ptr<int>> none = positive(-2);
+  const char* const words =
+      "the value of a failed result was read: kernelsearch: not a positive number: -2; give one above 0; "
+      "look at ok() first";
+  CHECK_THROWS_WITH_AS((void)*none, doctest::Contains(words), ConfigError);
+  CHECK_THROWS_WITH_AS((void)none->get(), doctest::Contains(words), ConfigError);
+  CHECK_THROWS_AS((void)*positive(-3), ConfigError);
+}

@@ -632,3 +632,48 @@ TEST_CASE(
     CHECK(search.best()->outcome.objective == 3.0);
   }
 }
+
+TEST_CASE(
+    "Optimizer: with objectives their scalar decides, and no evaluator is told a time to stop early by") {
+  OptimizerOptions options;
+  options.objectives = Objectives::parse("time; energy_joules");
+  Optimizer search{Counting{.last = 9}, Copying{}, External{}, options};
+  const auto told = [](double seconds, double joules) {
+    Evaluation evaluation = Evaluation::succeeded(seconds);
+    evaluation.features.set("energy_joules", joules);
+    return evaluation;
+  };
+  search.tell(search.ask(1).at(0).id, told(1, 16));
+  const auto next = search.ask(1);
+  CHECK(!next.at(0).context.incumbent);
+  search.tell(next[0].id, told(2, 2));
+  REQUIRE(search.best() != nullptr);
+  CHECK(search.best()->outcome.objective == doctest::Approx(2));
+  CHECK(search.best()->outcome.evaluation.features.find("objective.energy_joules") == 2);
+  // One that lacks a feature is a failure with that reason, since others have it.
+  search.submit(7, 7, Evaluation::succeeded(1e-9));
+  CHECK(search.trials().back().outcome.evaluation.verdict == Verdict::wrong_result);
+  CHECK(search.trials().back().reason().find("was not observed: energy_joules") != std::string::npos);
+  CHECK(!search.trials().back().ok());
+  search.revise(search.trials()[0].outcome.id, told(1, 1));
+  CHECK(search.best()->outcome.id == search.trials()[0].outcome.id);
+
+  // Where nothing has it, the objective is what is wrong.
+  Optimizer none{Counting{.last = 9}, Copying{}, External{}, options};
+  CHECK_THROWS_WITH_AS(none.submit(5, 5, Evaluation::succeeded(1.0)),
+                       doctest::Contains("objective energy_joules reads a feature"), ConfigError);
+  options.objective = [](const Measurement& m) { return m.seconds; };
+  CHECK_THROWS_WITH_AS((Optimizer{Counting{.last = 9}, Copying{}, External{}, options}),
+                       doctest::Contains("leave one of them out"), ConfigError);
+}
+
+TEST_CASE("Optimizer: the time is what evaluators may stop early by, as long as nothing else is minimized") {
+  OptimizerOptions options;
+  Optimizer times{Counting{.last = 9}, Copying{}, External{}, options};
+  times.tell(times.ask(1).at(0).id, Evaluation::succeeded(3.0));
+  CHECK(times.ask(1).at(0).context.incumbent == 3.0);
+  options.objective = [](const Measurement& m) { return 1 / m.seconds; };
+  Optimizer own{Counting{.last = 9}, Copying{}, External{}, options};
+  own.tell(own.ask(1).at(0).id, Evaluation::succeeded(3.0));
+  CHECK(!own.ask(1).at(0).context.incumbent);
+}

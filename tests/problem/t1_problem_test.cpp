@@ -139,6 +139,26 @@ TEST_CASE("t1_problem: launch geometry by divisors, blocks or threads") {
   CHECK(t1_problem(file, folder.path()).launch.at(0).arguments.empty());
 }
 
+TEST_CASE("t1_problem: constant memory is filled by the name of its variable, and is no parameter") {
+  const TemporaryFolder folder;
+  folder.write("smooth.cu", "float other;\n__constant__ float in[4 * 4];\n__global__ void smooth() {}");
+  for (const auto& [pointer, value] :
+       {std::pair{"/KernelSpecification/Arguments/1/MemoryType", "\"Symbol\""},
+        std::pair{"/KernelSpecification/Arguments/1/MemType", "\"Constant\""}}) {
+    CAPTURE(pointer);
+    const T1File file = t1_with(pointer, value);
+    const Problem problem = t1_problem(file, folder.path());
+    const auto found = std::find_if(problem.arguments.begin(), problem.arguments.end(),
+                                    [](const Argument& one) { return one.name == "in"; });
+    REQUIRE(found != problem.arguments.end());
+    CHECK(found->symbol == "in");
+    const std::vector<std::string>& order = problem.launch.at(0).arguments;
+    CHECK(std::find(order.begin(), order.end(), "in") == order.end());
+    for (const Argument& one : problem.arguments)
+      if (one.name != "in") CHECK(one.symbol.empty());
+  }
+}
+
 TEST_CASE("t1_problem: says everything that is missing") {
   const TemporaryFolder folder;
   folder.write("smooth.cu", "x");
@@ -157,9 +177,12 @@ TEST_CASE("t1_problem: says everything that is missing") {
   CHECK(missing("/KernelSpecification/Arguments/0/Type", "\"custom\"")
             .find("the element type of argument out (custom)\n") == 0);
   CHECK(missing("/KernelSpecification/Arguments/1/MemoryType", "\"Symbol\"") ==
-        "constant memory, for argument in\n");
+        "a __constant__ variable called in in the kernel's text, for argument in\n");
   CHECK(missing("/KernelSpecification/Arguments/1/MemType", "\"Constant\"") ==
-        "constant memory, for argument in\n");
+        "a __constant__ variable called in in the kernel's text, for argument in\n");
+  folder.write("smooth.cu", "__constant__ float inner[4], in_all; float in;");
+  CHECK(missing("/KernelSpecification/Arguments/1/MemType", "\"Constant\"").find("a __constant__ variable") ==
+        0);
   CHECK(missing("/KernelSpecification/Arguments/1/MemoryType", "\"Local\"") ==
         "local memory as an argument, for argument in\n");
   CHECK(missing("/KernelSpecification/Arguments/3/Type", "\"float2\"") ==

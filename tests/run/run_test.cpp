@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <string>
@@ -677,4 +678,67 @@ TEST_CASE("Run: a result is told though its files cannot be written when the run
   std::filesystem::remove(place.folder / "r.json");
   CHECK(run.finish().unwritten.empty());
   CHECK(std::filesystem::exists(place.folder / "r.json"));
+}
+
+TEST_CASE("Run: objectives decide what is best, are stored, and are kept by a run that goes on") {
+  const Place place;
+  Problem problem = small_problem();
+  problem.objectives = Objectives::parse("maximize waste = time");
+  const auto parts = [&] {
+    RunParts made;
+    made.evaluator = Words{problem, place.gate};
+    made.store = place.store.get();
+    made.problem = problem;
+    return made;
+  };
+  RunId id{};
+  {
+    Run run = Run::start(problem, policy("exhaustive", "all"), parts());
+    id = run.id();
+    CHECK(run.step({.trials = 5}).trials == 5);
+  }
+  CHECK(json::parse(place.store->run(id).info.options)["objectives"] == "maximize waste = time");
+  Run again = Run::resume(std::to_string(number(id)), {}, parts());
+  CHECK(again.step({}).finished);
+  double slowest = 0, fastest = 1;
+  for (const StoredTrial& trial : place.store->trials(id)) {
+    if (!trial.outcome.ok()) continue;
+    const double seconds = trial.outcome.evaluation.measurement.seconds;
+    CHECK(trial.outcome.objective == doctest::Approx(1 / seconds));
+    CHECK(trial.outcome.evaluation.features.find("objective.waste") == seconds);
+    slowest = std::max(slowest, seconds);
+    fastest = std::min(fastest, seconds);
+  }
+  REQUIRE(slowest > fastest);
+  CHECK(place.store->best_trial(id)->outcome.evaluation.measurement.seconds == slowest);
+  CHECK(!place.store->finalists(id));  // pairs compare times
+  // The option takes the place of the problem's, and the time is one.
+  RunOptions times = policy("exhaustive", "all");
+  times.objectives = "time";
+  Run run = Run::start(problem, times, parts());
+  (void)run.step({});
+  for (const StoredTrial& trial : place.store->trials(run.id())) {
+    if (!trial.outcome.ok()) continue;
+    CHECK(trial.outcome.objective == trial.outcome.evaluation.measurement.seconds);
+    CHECK(!trial.outcome.evaluation.features.find("objective.waste"));
+  }
+}
+
+TEST_CASE("Run: objectives that cannot be had, or that nothing goes by, are refused") {
+  const Place place;
+  RunOptions options = policy("random", "5");
+  options.objectives = "time; energy_joules";
+  {
+    RunParts parts;
+    parts.evaluator = Words{small_problem(), place.gate};
+    parts.store = place.store.get();
+    Run run = Run::start(small_problem(), options, std::move(parts));
+    CHECK_THROWS_WITH_AS((void)run.step({}), doctest::Contains("was not observed: energy_joules"),
+                         ConfigError);
+  }
+  options.objectives = "time energy";
+  check_refused(place, options, "an objective is not understood");
+  options = submits();
+  options.objectives = "maximize waste = time";
+  check_refused(place, options, "go by the time alone");
 }

@@ -585,3 +585,15 @@ TEST_CASE("Space: with another default everything else is the same") {
                        ConfigError);
   CHECK_THROWS_AS(static_cast<void>(space.with_default(Config{{3}})), ConfigError);
 }
+
+TEST_CASE("Space: a value by the tunable's name, and the nearest name where there is none") {
+  const Space space =
+      SpaceBuilder().add(Tunable::power_of_two("block", 32, 128)).add(Tunable::integer("tile", 1, 8)).build();
+  const Config config{{1, 4}};
+  CHECK(space.value(config, "block") == Value{std::int64_t{64}});
+  CHECK(space.value(config, "tile") == Value{std::int64_t{5}});
+  CHECK_THROWS_WITH_AS((void)space.value(config, "blok"), doctest::Contains("did you mean block?"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS((void)space.value(config, "warps"), doctest::Contains("it has: block, tile"),
+                       ConfigError);
+}

@@ -8,6 +8,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -21,6 +22,11 @@ template <class Candidate>
 struct Trial {
   std::optional<Candidate> candidate;  ///< empty when the generator made none
   Outcome outcome;
+
+  [[nodiscard]] bool ok() const noexcept { return outcome.ok(); }
+  [[nodiscard]] const std::string& reason() const noexcept {
+    return outcome.evaluation.reason;
+  }  ///< of a failure
 };
 
 /// The trials of a run in the order in which they were told. One writer, any number of reading threads.

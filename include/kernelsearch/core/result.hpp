@@ -22,6 +22,11 @@ struct Fault {
   [[nodiscard]] std::string text() const;
 };
 
+namespace detail {
+/// ConfigError for a result that is read without a value; `why`: what the error says.
+[[noreturn]] void raise_no_value(const std::string& why);
+}  // namespace detail
+
 /// What a function returns that reports an error as a value: the value, or why there is none. Functions whose
 /// name begins with `try_` return it; their namesakes without raise ConfigError instead.
 ///
@@ -38,18 +43,27 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }
   [[nodiscard]] explicit operator bool() const noexcept { return ok(); }
 
-  /// The value; only where ok().
-  [[nodiscard]] T& operator*() & noexcept { return *std::get_if<0>(&state_); }
-  [[nodiscard]] const T& operator*() const& noexcept { return *std::get_if<0>(&state_); }
-  [[nodiscard]] T&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
-  [[nodiscard]] T* operator->() noexcept { return std::get_if<0>(&state_); }
-  [[nodiscard]] const T* operator->() const noexcept { return std::get_if<0>(&state_); }
+  /// The value. ConfigError with the error's text where there is none.
+  [[nodiscard]] T& operator*() & { return *checked(std::get_if<0>(&state_)); }
+  [[nodiscard]] const T& operator*() const& { return *checked(std::get_if<0>(&state_)); }
+  [[nodiscard]] T&& operator*() && { return std::move(*checked(std::get_if<0>(&state_))); }
+  [[nodiscard]] T* operator->() { return checked(std::get_if<0>(&state_)); }
+  [[nodiscard]] const T* operator->() const { return checked(std::get_if<0>(&state_)); }
 
   /// Why there is none; only where not ok().
   [[nodiscard]] const E& error() const& noexcept { return *std::get_if<1>(&state_); }
   [[nodiscard]] E&& error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
 
  private:
+  template <class Pointer>
+  Pointer checked(Pointer value) const {
+    if (value != nullptr) return value;
+    if constexpr (std::is_same_v<E, Fault>)
+      detail::raise_no_value(error().text());
+    else
+      detail::raise_no_value("");
+  }
+
   std::variant<T, E> state_;
 };
 

@@ -63,7 +63,7 @@ struct InnerTrial {
 /// What an evaluator is told besides the candidate. Everything is optional; evaluators use what they need.
 struct EvaluationContext {
   TrialId trial{};                                  ///< the candidate's number; none outside of a search
-  std::optional<double> incumbent;                  ///< best objective so far, for stopping early
+  std::optional<double> incumbent;                  ///< best time so far, for stopping early
   std::stop_token stop;                             ///< asked to stop: give up and return what there is
   std::shared_ptr<TrialBudget> budget;              ///< shared with searches inside the evaluation
   std::function<void(const InnerTrial&)> on_inner;  ///< called for each inner trial, from any thread

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "kernelsearch/evaluator/evaluator.hpp"
@@ -19,6 +20,8 @@ class FunctionEvaluator {
   template <class Candidate>
   requires std::invocable<Function&, const Candidate&> Evaluation evaluate(const Candidate& candidate,
                                                                            const EvaluationContext&) {
+    static_assert(!std::is_void_v<std::invoke_result_t<Function&, const Candidate&>>,
+                  "the function of a FunctionEvaluator returns nothing: return seconds, or an Evaluation");
     if constexpr (std::convertible_to<std::invoke_result_t<Function&, const Candidate&>, double>)
       return Evaluation::succeeded(function_(candidate));
     else

@@ -78,6 +78,13 @@ class Optimizer {
     return run(Never{}, observers...);
   }
 
+  /// A number is no stop rule; this says what is one.
+  template <std::integral Number, class... Observers>
+  RunSummary run(Number, Observers&...) {
+    static_assert(sizeof(Number) == 0, "a number is not a stop rule: did you mean run(MaxTrials{...})?");
+    return {};
+  }
+
   /// One proposal: asked for, generated, evaluated, told. False once nothing more will come.
   template <Observer<Candidate, Proposal>... Observers>
   requires(!std::same_as<Eval, External>) bool step(Observers&... observers);

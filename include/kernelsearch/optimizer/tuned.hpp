@@ -69,7 +69,7 @@ class Tuned : public ContextDecorator<E> {
   Tuned(MakePolicy make, E inner, TunedOptions options = {}, TuningLookup lookup = {})
       : ContextDecorator<E>(SingleInner<E>(std::move(inner))),
         make_(std::move(make)),
-        options_(options),
+        options_(std::move(options)),
         lookup_(std::move(lookup)) {}
 
   Evaluation evaluate(const Candidate& candidate, const EvaluationContext& context) {
@@ -79,6 +79,7 @@ class Tuned : public ContextDecorator<E> {
     OptimizerOptions options;
     options.budget = std::make_shared<TrialBudget>(options_.max_trials, context.budget);
     options.stop = context.stop;
+    options.objectives = options_.objectives;
     options.build_threads = std::max<std::size_t>(1, builders(inner.lanes()));
     options.in_flight = in_flight(inner.lanes());
     Optimizer search(policy_for(candidate, context), TemplateGenerator(candidate.kernel), inner,

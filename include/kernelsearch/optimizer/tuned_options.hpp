@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernelsearch/core/objectives.hpp"
 #include "kernelsearch/evaluator/judging_options.hpp"
 
 namespace kernelsearch {
@@ -21,6 +22,7 @@ struct TunedOptions {
   /// How the best of a kernel is timed beside the best of the one that it was made from, once its search is
   /// over: features as of `PairedWithParent`. Nothing: it is not.
   std::optional<PairOptions> pairs = {};
+  Objectives objectives = {};  ///< of the search over the tunables of each kernel
 };
 
 }  // namespace kernelsearch

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernelsearch/core/objectives.hpp"
 #include "kernelsearch/space/config.hpp"
 #include "kernelsearch/space/space.hpp"
 
@@ -47,6 +48,7 @@ struct PolicySetup {
   /// Whether the space's default is someone's choice and worth measuring first, rather than just the first
   /// values of the lists or, in comparisons, a draw.
   bool try_default = true;
+  Objectives objectives = {};  ///< for policies that know several; the others are told their scalar
 };
 
 }  // namespace kernelsearch

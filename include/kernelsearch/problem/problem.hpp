@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernelsearch/core/expression.hpp"
+#include "kernelsearch/core/objectives.hpp"
 #include "kernelsearch/problem/argument.hpp"
 #include "kernelsearch/problem/backend.hpp"
 #include "kernelsearch/problem/element_type.hpp"
@@ -164,6 +165,7 @@ struct Problem {
   std::uint64_t over_read_bytes = 0;     ///< that a host kernel may read beyond the end of an array
   std::optional<Expression> operations;  ///< arithmetic operations of one call, over shape variables
   std::optional<Expression> bytes;       ///< bytes that one call must move
+  Objectives objectives;                 ///< what tuning minimizes or maximizes; not part of its identity
   std::vector<std::string> traits;       ///< what kind of work it is, e.g. `matmul`; see problem/traits.hpp
   std::filesystem::path folder;          ///< where it was read from; not part of its identity
 

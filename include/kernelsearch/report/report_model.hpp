@@ -12,6 +12,7 @@
 
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/report/failures.hpp"
+#include "kernelsearch/report/front.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/remembered_change.hpp"
 #include "kernelsearch/store/run_span.hpp"
@@ -116,6 +117,7 @@ struct ReportModel {
   RunTotals totals;
   std::optional<TrialId> winner;
   std::optional<FinalistComparison> finalists;
+  ParetoFront front;  ///< objectives: none where the run went by the time alone
   std::vector<FailureGroup> failures;
   std::vector<ReportTunable> tunables;
   /// How much of the variance of the logarithm of the time a forest explains at trials that it never saw, up

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,14 +27,18 @@ struct WinnerFiles {
 
 /// Writes the best trial of a run to `folder`, which is made if need be; existing files are replaced. The
 /// problem names the entry point and how it was built; the code is the trial's own, from the store.
-/// ConfigError when the run has no right candidate or the trial is no kernel.
+/// ConfigError when the run has no right candidate or the trial is no kernel. `trial`: another right one than
+/// the winner, e.g. of the Pareto front.
 WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& problem,
-                         const std::filesystem::path& folder);
+                         const std::filesystem::path& folder, std::optional<TrialId> trial = {});
 
 /// The texts of those files.
-[[nodiscard]] std::string winner_source(const RunStore& store, RunId run, const Problem& problem);
-[[nodiscard]] std::string winner_settings(const RunStore& store, RunId run, const Problem& problem);
-[[nodiscard]] std::string winner_record(const RunStore& store, RunId run, const Problem& problem);
+[[nodiscard]] std::string winner_source(const RunStore& store, RunId run, const Problem& problem,
+                                        std::optional<TrialId> trial = {});
+[[nodiscard]] std::string winner_settings(const RunStore& store, RunId run, const Problem& problem,
+                                          std::optional<TrialId> trial = {});
+[[nodiscard]] std::string winner_record(const RunStore& store, RunId run, const Problem& problem,
+                                        std::optional<TrialId> trial = {});
 
 /// For each timed shape of the problem the settings of the trial that was fastest on it, for
 /// `SettingsTable::append`; where there is one such shape, those of the winner.

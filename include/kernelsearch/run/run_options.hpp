@@ -65,6 +65,7 @@ struct RunOptions {
   std::string system_options = {};  ///< a JSON object, `variant` among it; empty: the standard values
   std::string suggest = "epsilon_greedy_tree";  ///< of `submit`: one of `move_policies()`
   std::vector<std::string> strategies = {};  ///< of `submit`: that it may name; none: whoever writes chooses
+  std::string objectives = {};               ///< as Objectives::parse() reads them; empty: the problem's
   std::string budget = {};    ///< as parse_budget() reads it; empty: 200 trials, or the system's own
   double target_speedup = 0;  ///< ends the run once the best is so many times the reference; 0: never
   std::uint64_t no_gain = 0;  ///< ends it after so many trials in a row without gain; 0: never

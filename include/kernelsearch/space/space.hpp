@@ -108,6 +108,8 @@ class Space {
   [[nodiscard]] std::span<const std::uint32_t> usable(std::size_t i) const;
 
   [[nodiscard]] const Value& value(const Config& config, std::size_t i) const;
+  /// The same by name; ConfigError with the nearest name where there is no such tunable.
+  [[nodiscard]] const Value& value(const Config& config, std::string_view name) const;
   [[nodiscard]] std::vector<Value> values(const Config& config) const;
 
   /// The configuration with these values, valid or not; empty where a value is none of its tunable's.

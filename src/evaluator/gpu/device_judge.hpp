@@ -214,6 +214,9 @@ class DeviceJudge {
                               std::uint64_t& result) const;
   [[nodiscard]] std::size_t inputs(std::size_t shape) const;
   /// What other processes did with the device in the seconds before now, looked at once a second.
+  /// The energy by the device's counter, where an objective asks for it.
+  std::optional<Fault> meter(Subject& subject, const Measurement& measurement, Features& features,
+                             const EvaluationContext& context);
   void set_load(Features& features, double measured_seconds);
   /// A call that was made on a slot with known contents.
   struct Called {

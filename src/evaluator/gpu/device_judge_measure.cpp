@@ -10,6 +10,7 @@
 #include "evaluator/gpu/device_judge.hpp"
 #include "evaluator/gpu/device_judge_parts.hpp"
 #include "evaluator/gpu/launch_judgement.hpp"
+#include "judge/energy.hpp"
 #include "judge/pairs.hpp"
 #include "judge/sampler.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
@@ -221,6 +222,7 @@ std::optional<Fault> DeviceJudge::measure(Subject& subject, Measurement& measure
   Sampler<Fault, SampleTimer> sampler(problem_, options_.sampling, SamplingOrder::interleaved, timer);
   if (auto fault = sampler.run(measurement, context.incumbent, context.stop)) return fault;
   if (auto fault = verify_pending()) return fault;  // where no shape is timed
+  if (auto fault = meter(subject, measurement, features, context)) return fault;
   if (!measurement.shapes.empty()) features.set("verified_calls", static_cast<double>(verified_));
   if (subject.inside > 0) features.set("outside_over_events", subject.outside / subject.inside);
   if (subject.charged > 0) features.set("charged_batches", static_cast<double>(subject.charged));
@@ -236,6 +238,27 @@ std::optional<Fault> DeviceJudge::measure(Subject& subject, Measurement& measure
     return Fault{Verdict::cheated, text};
   }
   return std::nullopt;
+}
+
+std::optional<Fault> DeviceJudge::meter(Subject& subject, const Measurement& measurement, Features& features,
+                                        const EvaluationContext& context) {
+  if (!nvml_ || !wants_energy(problem_.objectives)) return std::nullopt;
+  const std::optional<double> before = nvml_->joules();
+  if (!before) return std::nullopt;
+  // Apart from the samples, with the fewest calls checked: the reference's own energy would count.
+  const double begin = monotonic_seconds();
+  while (monotonic_seconds() - begin < energy_seconds && !context.stop.stop_requested())
+    for (std::size_t shape = 0; shape < plans_.size(); ++shape) {
+      if (!timed(shape)) continue;
+      std::vector<double> ignored;
+      const double each = std::max(subject.shapes[shape].estimate, 1e-6);
+      const auto count = std::clamp<std::size_t>(static_cast<std::size_t>(0.02 / each) + 1, 1, most_slots);
+      if (auto fault = batch(subject, shape, count, Depth::glance, ignored)) return fault;
+    }
+  const double seconds = monotonic_seconds() - begin;
+  if (const auto after = nvml_->joules())
+    set_energy(*after - *before, seconds, measurement.seconds, features);
+  return verify_pending();
 }
 
 void DeviceJudge::set_load(Features& features, double measured_seconds) {

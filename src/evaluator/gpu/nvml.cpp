@@ -31,12 +31,19 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& bus, std::string& problem) {
   }
   (void)library.find("nvmlDeviceGetComputeRunningProcesses_v3", nvml->running_);
   (void)library.find("nvmlDeviceGetProcessUtilization", nvml->used_);
+  (void)library.find("nvmlDeviceGetTotalEnergyConsumption", nvml->energy_);
   library.keep();
   if (init() != 0 || by_bus(bus.c_str(), &nvml->device_) != 0) {
     problem = path + " does not know the device " + bus;
     return nullptr;
   }
   return nvml;
+}
+
+std::optional<double> Nvml::joules() const {
+  unsigned long long millijoules = 0;
+  if (energy_ == nullptr || energy_(device_, &millijoules) != 0) return std::nullopt;
+  return 1e-3 * static_cast<double>(millijoules);
 }
 
 std::optional<OtherProcesses> Nvml::others(const std::vector<pid_t>& ours, double seconds) const {

@@ -33,6 +33,9 @@ class Nvml {
 
   [[nodiscard]] std::optional<DeviceState> state() const;
 
+  /// Joules that the device used since its driver was loaded; nothing where it does not count them.
+  [[nodiscard]] std::optional<double> joules() const;
+
   /// Who else used the device in the last `seconds`; nothing where the library cannot say, and where it names
   /// none of `ours` though they are there, as in a container that hides what they are called outside.
   [[nodiscard]] std::optional<OtherProcesses> others(const std::vector<pid_t>& ours, double seconds) const;
@@ -42,6 +45,7 @@ class Nvml {
   int (*clock_)(void*, int, unsigned*) = nullptr;
   int (*temperature_)(void*, int, unsigned*) = nullptr;
   int (*power_)(void*, unsigned*) = nullptr;
+  int (*energy_)(void*, unsigned long long*) = nullptr;
   int (*reasons_)(void*, unsigned long long*) = nullptr;
   int (*running_)(void*, unsigned*, void*) = nullptr;
   int (*used_)(void*, void*, unsigned*, unsigned long long) = nullptr;

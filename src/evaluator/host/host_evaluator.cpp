@@ -17,7 +17,9 @@
 
 #include "evaluator/host/hidden_check.hpp"
 #include "evaluator/host/host_judge.hpp"
+#include "evaluator/host/rapl.hpp"
 #include "judge/compile.hpp"
+#include "judge/energy.hpp"
 #include "judge/input_sets.hpp"
 #include "judge/pairing_time.hpp"
 #include "judge/pairs.hpp"
@@ -432,7 +434,12 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
     return evaluation;
   }
   begin = detail::monotonic_seconds();
+  std::optional<detail::Rapl> rapl;
+  if (detail::wants_energy(impl_->problem.objectives)) rapl = detail::Rapl::open();
   fault = worker->measure(evaluation.measurement, evaluation.features, context.incumbent, context.stop);
+  if (const auto joules = rapl && !fault ? rapl->joules() : std::nullopt)
+    detail::set_energy(*joules, detail::monotonic_seconds() - begin, evaluation.measurement.seconds,
+                       evaluation.features);
   worker->load().set(evaluation.features);
   unsettled = !fault && worker->cramped();
   if (!fault) {

@@ -16,5 +16,9 @@ KERNELSEARCH_INLINE void raise_config_error(const Fault& fault) {
   raise<ConfigError>(fault.what, fault.given, fault.todo);
 }
 
+KERNELSEARCH_INLINE void raise_no_value(const std::string& why) {
+  raise<ConfigError>("the value of a failed result was read", why, "look at ok() first, and at error()");
+}
+
 }  // namespace detail
 }  // namespace kernelsearch

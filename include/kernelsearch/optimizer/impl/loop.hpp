@@ -96,6 +96,8 @@ class Loop {
   void update_best(const Outcome& outcome);
   [[nodiscard]] EvaluationContext context_for(TrialId id, const Proposal& proposal,
                                               std::optional<double> incumbent) const;
+  /// The best time, for evaluators that end early; none where something else is minimized.
+  [[nodiscard]] std::optional<double> incumbent() const;
   [[nodiscard]] bool may_ask() const;
   [[nodiscard]] bool is_unreachable() const;      ///< nobody answered for long enough to end it
   [[nodiscard]] std::string why_no_more() const;  ///< where `may_ask` says no

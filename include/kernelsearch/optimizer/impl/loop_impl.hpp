@@ -20,15 +20,23 @@ namespace kernelsearch::detail {
 
 /// The objective of an evaluation, infinity unless it is ok. One that is no number makes it a failure, here
 /// and not in each policy: nothing is less than NaN, so the first to have it would stay the best for good.
-template <class Objective>
-double judged_objective(Evaluation& evaluation, const Objective& objective_of) {
+/// Objectives that cannot be had of the `first` right evaluation are the user's error, and not its own.
+inline double judged_objective(Evaluation& evaluation, const OptimizerOptions& options, bool first) {
   constexpr double none = std::numeric_limits<double>::infinity();
   if (evaluation.verdict != Verdict::ok) return none;
-  const double objective = objective_of(evaluation.measurement);
-  if (!std::isnan(objective)) return objective;
+  std::string reason = "the objective is not a number (NaN)";
+  if (options.objective) {
+    const double objective = options.objective(evaluation.measurement);
+    if (!std::isnan(objective)) return objective;
+  } else {
+    const Result<double> objective = options.objectives.try_judge(evaluation);
+    if (objective && !std::isnan(*objective)) return *objective;
+    if (!objective && first) raise_config_error(objective.error());
+    if (!objective) reason = objective.error().text();
+  }
   evaluation.verdict = Verdict::wrong_result;
   evaluation.progress = graded_progress(Verdict::wrong_result);
-  evaluation.reason = "the objective is not a number (NaN)";
+  evaluation.reason = std::move(reason);
   return none;
 }
 
@@ -57,7 +65,9 @@ Loop<Candidate, Proposal>::Loop(OptimizerOptions options) : options_(std::move(o
     raise<ConfigError>("OptimizerOptions has a count of 0", "in_flight, generate_threads or build_threads",
                        "give at least 1 of each");
   if (!options_.budget) options_.budget = std::make_shared<TrialBudget>();
-  if (!options_.objective) options_.objective = [](const Measurement& m) { return m.seconds; };
+  if (options_.objective && !options_.objectives.only_time())
+    raise<ConfigError>("OptimizerOptions has objectives and a function instead of them",
+                       options_.objectives.text(), "leave one of them out");
 }
 
 template <class Candidate, class Proposal>
@@ -80,6 +90,12 @@ std::size_t Loop<Candidate, Proposal>::outstanding() const noexcept {
 template <class Candidate, class Proposal>
 auto Loop<Candidate, Proposal>::best() const -> const TrialType* {
   return best_ ? &log_->own(*best_) : nullptr;
+}
+
+template <class Candidate, class Proposal>
+std::optional<double> Loop<Candidate, Proposal>::incumbent() const {
+  if (!best_ || options_.objective || !options_.objectives.only_time()) return std::nullopt;
+  return best_objective_;
 }
 
 template <class Candidate, class Proposal>
@@ -124,7 +140,7 @@ auto Loop<Candidate, Proposal>::propose(Parts& parts, std::size_t n, Watching& o
     ticket.id = ProposalId{next_proposal_++};
     ticket.proposal = std::make_shared<const Proposal>(std::move(proposal));
     ticket.told = log_->own_trials().size();
-    if (best_) ticket.incumbent = best_objective_;
+    ticket.incumbent = incumbent();
     tickets.push_back(std::move(ticket));
   }
   return tickets;
@@ -175,7 +191,7 @@ Outcome Loop<Candidate, Proposal>::make_outcome(TrialId id, const Pending& pendi
   outcome.origin = pending.origin;
   outcome.rationale = pending.rationale;
   outcome.parents = parents_of(*pending.proposal);
-  outcome.objective = judged_objective(evaluation, options_.objective);
+  outcome.objective = judged_objective(evaluation, options_, !best_);
   outcome.evaluation = std::move(evaluation);
   return outcome;
 }
@@ -286,8 +302,7 @@ auto Loop<Candidate, Proposal>::submit(Parts& parts, Proposal point, Candidate c
   if (!parts.draws_own_budget && !options_.budget->take()) return std::nullopt;
   const TrialId id{next_trial_++};
   observers.start(id, candidate);
-  Job<Candidate> job{id, candidate,
-                     context_for(id, point, best_ ? std::optional(best_objective_) : std::nullopt)};
+  Job<Candidate> job{id, candidate, context_for(id, point, incumbent())};
   pending_.emplace(
       number(id),
       Pending{std::make_shared<const Proposal>(std::move(point)), std::nullopt, std::move(candidate), {}});
@@ -313,7 +328,7 @@ void Loop<Candidate, Proposal>::revise(Parts& parts, TrialId id, Evaluation eval
   const std::size_t position = log_->position_of(id);
   Outcome outcome = log_->own_trials()[position].outcome;
   --verdicts_[static_cast<std::size_t>(outcome.evaluation.verdict)];
-  outcome.objective = judged_objective(evaluation, options_.objective);
+  outcome.objective = judged_objective(evaluation, options_, !best_);
   ++verdicts_[static_cast<std::size_t>(evaluation.verdict)];
   outcome.evaluation = std::move(evaluation);
   log_->revise(outcome);

@@ -31,6 +31,7 @@ Options standard_options(const PolicySetup& setup) {
   if constexpr (requires { options.default_first; }) options.default_first = default_first(setup);
   if constexpr (requires { options.earlier; }) options.earlier = setup.earlier;
   if constexpr (requires { options.budget; }) options.budget = setup.budget;
+  if constexpr (requires { options.objectives; }) options.objectives = setup.objectives;
   return options;
 }
 

@@ -28,6 +28,7 @@
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/policy/lfbo.hpp"
 #include "kernelsearch/policy/map_elites.hpp"
+#include "kernelsearch/policy/nsga2.hpp"
 #include "kernelsearch/policy/particle_swarm.hpp"
 #include "kernelsearch/policy/policy_bandit.hpp"
 #include "kernelsearch/policy/policy_option.hpp"
@@ -293,6 +294,15 @@ inline constexpr PolicyOption map_elites[] = {
                                          "share of proposals that join two elites of an island"),
 };
 
+inline constexpr PolicyOption nsga2[] = {
+    default_first<Nsga2Options>(),
+    option<&Nsga2Options::population>("population", {2, 200},
+                                      "survivors; as many random configurations come first"),
+    option<&Nsga2Options::crossover>("crossover", share, "share of children with two parents"),
+    option<&Nsga2Options::mutations>("mutations", amount,
+                                     "tunables changed at random in a child, on average"),
+};
+
 inline constexpr PolicyOption particle_swarm[] = {
     default_first<ParticleSwarmOptions>(),
     option<&ParticleSwarmOptions::particles>("particles", at_least_1, "particles"),
@@ -433,6 +443,8 @@ inline constexpr ConfigPolicyEntry entries[] = {
                                               "the best of each cell of features, on islands; for "
                                               "comparison: the search of AlphaEvolve without a model",
                                               map_elites),
+    policy_entry<Nsga2, Nsga2Options>(
+        "nsga2", "NSGA-II: fronts and crowding, for several objectives; of one a genetic algorithm", nsga2),
     policy_entry<ParticleSwarm, ParticleSwarmOptions>(
         "particle_swarm", "particles drawn to the best places found; for comparison with other tuners",
         particle_swarm),

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
+#include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/space/impl/checksum_impl.hpp"
 #include "kernelsearch/space/impl/listed_impl.hpp"
 #include "kernelsearch/space/impl/space_build_impl.hpp"
@@ -255,6 +257,18 @@ KERNELSEARCH_INLINE Config Space::nearest(const Config& config) const {
 KERNELSEARCH_INLINE std::span<const std::uint32_t> Space::usable(std::size_t i) const {
   (void)tunable(i);
   return data_->usable[i];
+}
+
+KERNELSEARCH_INLINE const Value& Space::value(const Config& config, std::string_view name) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (tunable(i).name == name) return value(config, i);
+    names.push_back(tunable(i).name);
+  }
+  const std::string nearest = nearest_name(name, names);
+  detail::raise<ConfigError>(
+      "the space has no such tunable", name,
+      nearest.empty() ? "it has: " + detail::joined(names, ", ") : "did you mean " + nearest + "?");
 }
 
 KERNELSEARCH_INLINE const Value& Space::value(const Config& config, std::size_t i) const {
