@@ -59,6 +59,8 @@ def without_device(timing):
     for name in ("synchronize", "set_device", "empty_cache", "manual_seed"):
         setattr(torch.cuda, name, lambda *_, **__: None)
     torch.cuda.is_available = lambda: True
+    torch.cuda.device = lambda *_: contextlib.nullcontext()
+    torch.cuda.reset_peak_memory_stats = lambda *_, **__: None
     torch.cuda.get_device_name = lambda *_, **__: "the processor"
     timing.clear_l2_cache = lambda *_, **__: None
 
@@ -73,10 +75,13 @@ def judged(repository, task, answer):
     if not on_device:
         without_device(timing)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        result = evaluation.eval_kernel_against_ref(
-            original_model_src=task.read_text(), custom_model_src=text, num_correct_trials=5, measure_performance=True,
-            num_perf_trials=100 if on_device else 10, timing_method="cuda_event" if on_device else "host_time",
-            device=torch.device("cuda:0" if on_device else "cpu"), backend=backend)  # fmt: skip
+        try:
+            result = evaluation.eval_kernel_against_ref(
+                original_model_src=task.read_text(), custom_model_src=text, num_correct_trials=5, measure_performance=True,
+                num_perf_trials=100 if on_device else 10, timing_method="cuda_event" if on_device else "host_time",
+                device=torch.device("cuda:0" if on_device else "cpu"), backend=backend)  # fmt: skip
+        except Exception as error:  # its scripts count this as a failure too
+            return {"right": False, "text": f"wrong: its evaluator ended with {type(error).__name__}: {error}"}
     if result is None:
         return {"text": "it asks to try again: " + printed.getvalue().strip().splitlines()[-1]}
     said = {"right": bool(result.correctness)}

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
@@ -17,8 +18,9 @@ std::optional<Speedup> stored_pairs(const Features& features, const std::string&
   if (!ratio) return std::nullopt;
   Speedup speedup;
   speedup.ratio = *ratio;
-  speedup.interval = {features.find(name + "_low").value_or(*ratio),
-                      features.find(name + "_high").value_or(*ratio)};
+  // Stores of earlier versions have no interval of torch.compile's: then nothing is sure.
+  speedup.interval = {features.find(name + "_low").value_or(0.0),
+                      features.find(name + "_high").value_or(std::numeric_limits<double>::infinity())};
   return speedup;
 }
 

@@ -20,6 +20,7 @@ namespace {
 struct Told {
   std::optional<double> seconds, ratio = {};
   std::optional<double> compiled = {};
+  bool interval = true;  ///< of `compiled`
 };
 
 /// A store whose runs are told by hand: every figure below is computed from these by hand too.
@@ -49,8 +50,10 @@ struct Book {
               Speedup{*told.ratio, {*told.ratio - 0.15, *told.ratio + 0.1}, 3};
         if (told.compiled) {
           trial.outcome.evaluation.features.set("torch.over_compile", *told.compiled);
-          trial.outcome.evaluation.features.set("torch.over_compile_low", *told.compiled - 0.2);
-          trial.outcome.evaluation.features.set("torch.over_compile_high", *told.compiled + 0.3);
+          if (told.interval)
+            trial.outcome.evaluation.features.set("torch.over_compile_low", *told.compiled - 0.2);
+          if (told.interval)
+            trial.outcome.evaluation.features.set("torch.over_compile_high", *told.compiled + 0.3);
         }
       }
       store.add_trial(id, {}, trial);
@@ -112,6 +115,17 @@ TEST_CASE("task_scores: what a run came to, with its own kernel as an answer or 
   CHECK_FALSE(only_configurations(book.run("b", {}, "submit")));
 }
 
+TEST_CASE("task_scores: the best answer is the one that won the comparison of the finalists") {
+  Book book;
+  const RunRow run = book.run("close", {{2.0, 1.0}, {1.0, 2.0}, {0.99, 2.01}});
+  CHECK(score_of_run(book.store, run, true).over_reference->ratio == 2.01);
+  FinalistComparison finalists;
+  finalists.winner = TrialId{1};
+  finalists.trials = 3;
+  book.store.set_finalists(run.id, finalists);
+  CHECK(score_of_run(book.store, run, true).over_reference->ratio == 2.0);
+}
+
 TEST_CASE("task_scores: fast_p of scripted figures") {
   Book book;
   std::vector<TaskScore> tasks = three_tasks(book);
@@ -130,7 +144,13 @@ TEST_CASE("task_scores: fast_p of scripted figures") {
   const FastShare compiled = fast_share(tasks, ComparedWith::compiled, 1);
   CHECK(compiled.tasks == 2);
   CHECK(compiled.share == 0.5);
+  CHECK(compiled.sure == 1);
   CHECK(fast_share({}, ComparedWith::reference, 1).share == 0);
+  // Without an interval, as in stores of earlier versions, nothing is sure.
+  const std::vector<TaskScore> older{
+      score_of_run(book.store, book.run("older", {{1.0, 1.0, 1.4, false}}), true)};
+  CHECK(fast_share(older, ComparedWith::compiled, 1).faster == 1);
+  CHECK(fast_share(older, ComparedWith::compiled, 1).sure == 0);
 }
 
 TEST_CASE("task_scores: by iteration, each and the best so far") {
