@@ -51,6 +51,7 @@ void add_list(CLI::App& app, int& exit_code);
 void add_mcp(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
+void add_bench(CLI::App& app, int& exit_code);
 void add_trial(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);
 

@@ -135,6 +135,7 @@ int main(int argc, char** argv) {
   app::add_mcp(cli, exit_code);
   app::add_worker(cli, exit_code);
   app::add_doctor(cli, exit_code);
+  app::add_bench(cli, exit_code);
   app::add_trial(cli, exit_code);
   app::add_completion(cli, exit_code);
 

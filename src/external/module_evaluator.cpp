@@ -513,6 +513,8 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
       if (failed.theirs) self.not_compiled = failed.theirs->reason;
       if (compiled.pairs > 0) {
         evaluation.features.set("torch.over_compile", compiled.ratio);
+        evaluation.features.set("torch.over_compile_low", compiled.interval.low);
+        evaluation.features.set("torch.over_compile_high", compiled.interval.high);
         beside += "; " + over_text(compiled, "torch.compile of the module");
       }
     }
