@@ -112,11 +112,11 @@ leg_dev() { # the other legs compile the files of a target together, and so miss
   done
 }
 leg_opencl() { # the tests that need a device of OpenCL, on this machine's processors
-  need_packages pocl-opencl-icd ocl-icd-libopencl1
+  need_packages pocl-opencl-icd ocl-icd-libopencl1 opencl-c-headers # the headers: our declarations are compared with them
   if build ci test_opencl kernelsearch; then run_tests ci -R '^opencl$'; else count "build of opencl" 1; fi
 }
 leg_vulkan() { # the tests that need a device of Vulkan, on this machine's processors; where it is missing now they fail
-  need_packages libvulkan1 mesa-vulkan-drivers glslang-tools
+  need_packages libvulkan1 mesa-vulkan-drivers glslang-tools libvulkan-dev # the last has the headers, as above
   if build ci test_vulkan kernelsearch; then
     KERNELSEARCH_TEST_VULKAN=1 run_tests ci -R '^vulkan$'
   else

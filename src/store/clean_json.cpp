@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/store/clean_json.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/impl/utf8.hpp"
@@ -40,9 +41,7 @@ std::string clean_json(std::string_view text) {
     if (clean_text(character) == character || character == "\r") {
       clean += character;
     } else {
-      char escape[8];
-      std::snprintf(escape, sizeof(escape), "\\u%04x", code_point(character) & 0xffffU);
-      clean += escape;
+      clean += fmt::format("\\u{:04x}", code_point(character) & 0xffffU);
     }
     at = end;
   }

@@ -3,11 +3,11 @@
 #include "kernelsearch/store/run_store.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -75,11 +75,8 @@ std::string utc_now() {
   const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
   std::tm parts{};
   gmtime_r(&seconds, &parts);
-  char buffer[80];
-  const int size = std::snprintf(buffer, sizeof buffer, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                                 parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
-                                 parts.tm_min, parts.tm_sec, static_cast<int>(milliseconds % 1000));
-  return {buffer, static_cast<std::size_t>(size)};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, milliseconds % 1000);
 }
 
 RunStore::Impl::Impl(const std::filesystem::path& path, StoreOptions options)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// libFuzzer: no output of objdump may crash its reader or hang it. A corpus: tests/fixtures/objdump.
+// libFuzzer: no output of objdump may crash its reader or hang it. A corpus: tests/fixtures/objdump (packed).
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

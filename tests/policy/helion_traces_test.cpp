@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include "kernelsearch/policy/helion_lfbo.hpp"
 #include "kernelsearch/space/space_builder.hpp"
+#include "support/packed_text.hpp"
 
 // Replays runs of Helion 1.5.1's own classes (tests/fixtures/helion/README.md): given their draws and their
 // forests, HelionLfbo must propose the same configurations, learn from the same rows and use as many draws.
@@ -148,8 +148,7 @@ void read_subtree(std::istringstream& words, std::vector<DecisionNode>& nodes, s
 }
 
 HelionTrace read_trace(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file.good(), path.string());
+  std::istringstream file(support::packed_text(path));
   HelionTrace trace;
   std::vector<Tunable> tunables;
   std::vector<Constraint> constraints;
@@ -398,7 +397,7 @@ TEST_CASE("HelionLfbo traces: those of a folder named by the environment, of rec
   }
   std::size_t replayed = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".trace") continue;
+    if (entry.path().filename().string().find(".trace") == std::string::npos) continue;
     CAPTURE(entry.path().string());
     const HelionTrace trace = read_trace(entry.path());
     Replay replay(trace);

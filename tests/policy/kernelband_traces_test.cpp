@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
 
 #include "kernelsearch/policy/hierarchical_ucb.hpp"
+#include "support/packed_text.hpp"
 
 // Replays decisions of the classes that KernelBand's authors published (tests/fixtures/kernelband/README.md):
 // for the same outcomes HierarchicalUcbOptions::v2() chooses the same strategies and kernels.
@@ -55,8 +55,8 @@ Observation<Move> outcome_of(const Move& move, std::uint64_t id, std::istringstr
 }  // namespace
 
 TEST_CASE("HierarchicalUcb: v2 decides as the authors' published classes, step by step") {
-  std::ifstream in(KERNELSEARCH_SOURCE_DIR "/tests/fixtures/kernelband/bandit.trace");
-  REQUIRE(in.is_open());
+  std::istringstream in(
+      support::packed_text(KERNELSEARCH_SOURCE_DIR "/tests/fixtures/kernelband/bandit.trace"));
   std::optional<HierarchicalUcb> policy;
   std::string line, title;
   std::uint64_t id = 0;

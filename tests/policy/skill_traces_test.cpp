@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "kernelsearch/policy/roofline_budget.hpp"
+#include "support/packed_text.hpp"
 
 // Replays decisions of the scripts that the CUDA optimisation skill V2 published
 // (tests/fixtures/cuda_skill/README.md): with all of SkillScripts RooflineBudget measures the same gaps,
@@ -117,8 +117,8 @@ std::string skill_bound(Bound bound) {
 }  // namespace
 
 TEST_CASE("RooflineBudget: decides as the skill's published scripts, iteration by iteration") {
-  std::ifstream in(KERNELSEARCH_SOURCE_DIR "/tests/fixtures/cuda_skill/scripts.trace");
-  REQUIRE(in.is_open());
+  std::istringstream in(
+      support::packed_text(KERNELSEARCH_SOURCE_DIR "/tests/fixtures/cuda_skill/scripts.trace"));
   std::optional<SkillReplay> replay;
   std::optional<SkillLines> lines;
   std::string title, line;

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "kernelsearch/agents/context_window.hpp"
+#include "support/packed_text.hpp"
 #include "support/scripted_kernels.hpp"
 #include "support/scripted_model.hpp"
 
@@ -39,8 +39,8 @@ TEST_CASE("systems: geak has the paper's settings and searches to the end of its
 // Steps of the authors' published agent over scripted outcomes (tests/fixtures/geak/README.md): the policy
 // takes the same ones, and the optimizer is shown the same ancestors in the same order.
 TEST_CASE("systems: geak takes the steps of the authors' OptimAgent, and shows the ancestors that it shows") {
-  std::ifstream in(KERNELSEARCH_SOURCE_DIR "/tests/fixtures/geak/optim_agent.trace");
-  REQUIRE(in.is_open());
+  std::istringstream in(
+      support::packed_text(KERNELSEARCH_SOURCE_DIR "/tests/fixtures/geak/optim_agent.trace"));
   std::optional<Reflexion> policy;
   std::optional<TrialLog<Candidate>> log;
   std::string title;

@@ -52,6 +52,44 @@ static_assert(offsetof(vk::PhysicalDeviceLimits, timestampPeriod) ==
               offsetof(VkPhysicalDeviceLimits, timestampPeriod));
 static_assert(offsetof(vk::PhysicalDeviceFeatures, shaderInt64) ==
               offsetof(VkPhysicalDeviceFeatures, shaderInt64));
+#  define KERNELSEARCH_EQUAL(ours, theirs) static_assert(static_cast<int>(ours) == static_cast<int>(theirs))
+KERNELSEARCH_EQUAL(vk::result_not_ready, VK_NOT_READY);
+KERNELSEARCH_EQUAL(vk::result_timeout, VK_TIMEOUT);
+KERNELSEARCH_EQUAL(vk::error_out_of_host_memory, VK_ERROR_OUT_OF_HOST_MEMORY);
+KERNELSEARCH_EQUAL(vk::error_out_of_device_memory, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+KERNELSEARCH_EQUAL(vk::error_initialization_failed, VK_ERROR_INITIALIZATION_FAILED);
+KERNELSEARCH_EQUAL(vk::error_device_lost, VK_ERROR_DEVICE_LOST);
+KERNELSEARCH_EQUAL(vk::error_incompatible_driver, VK_ERROR_INCOMPATIBLE_DRIVER);
+KERNELSEARCH_EQUAL(vk::version_1_1, VK_API_VERSION_1_1);
+KERNELSEARCH_EQUAL(vk::queue_compute, VK_QUEUE_COMPUTE_BIT);
+KERNELSEARCH_EQUAL(vk::device_type_cpu, VK_PHYSICAL_DEVICE_TYPE_CPU);
+KERNELSEARCH_EQUAL(vk::memory_device_local, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+KERNELSEARCH_EQUAL(vk::memory_host_visible, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
+KERNELSEARCH_EQUAL(vk::memory_host_coherent, VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+KERNELSEARCH_EQUAL(vk::memory_host_cached, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+KERNELSEARCH_EQUAL(vk::usage_storage, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+KERNELSEARCH_EQUAL(vk::usage_transfer_from, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+KERNELSEARCH_EQUAL(vk::usage_transfer_to, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+KERNELSEARCH_EQUAL(vk::descriptor_storage_buffer, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER);
+KERNELSEARCH_EQUAL(vk::stage_compute, VK_SHADER_STAGE_COMPUTE_BIT);
+KERNELSEARCH_EQUAL(vk::pipeline_bottom, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
+KERNELSEARCH_EQUAL(vk::pipeline_all_commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+KERNELSEARCH_EQUAL(vk::access_memory_read, VK_ACCESS_MEMORY_READ_BIT);
+KERNELSEARCH_EQUAL(vk::access_memory_write, VK_ACCESS_MEMORY_WRITE_BIT);
+KERNELSEARCH_EQUAL(vk::bind_point_compute, VK_PIPELINE_BIND_POINT_COMPUTE);
+KERNELSEARCH_EQUAL(vk::query_timestamp, VK_QUERY_TYPE_TIMESTAMP);
+KERNELSEARCH_EQUAL(vk::query_result_64, VK_QUERY_RESULT_64_BIT);
+KERNELSEARCH_EQUAL(vk::query_result_wait, VK_QUERY_RESULT_WAIT_BIT);
+KERNELSEARCH_EQUAL(vk::command_pool_resets, VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT);
+KERNELSEARCH_EQUAL(vk::one_time_submit, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+KERNELSEARCH_EQUAL(vk::InstanceCreateInfo{}.sType, VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
+KERNELSEARCH_EQUAL(vk::DeviceCreateInfo{}.sType, VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
+KERNELSEARCH_EQUAL(vk::SubmitInfo{}.sType, VK_STRUCTURE_TYPE_SUBMIT_INFO);
+KERNELSEARCH_EQUAL(vk::BufferCreateInfo{}.sType, VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+KERNELSEARCH_EQUAL(vk::MemoryAllocateInfo{}.sType, VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
+KERNELSEARCH_EQUAL(vk::WriteDescriptorSet{}.sType, VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
+KERNELSEARCH_EQUAL(vk::QueryPoolCreateInfo{}.sType, VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
+KERNELSEARCH_EQUAL(vk::ComputePipelineCreateInfo{}.sType, VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
 #endif
 
 /// The device of this process; it has one at most.

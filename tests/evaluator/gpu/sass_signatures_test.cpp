@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 
 #include "kernelsearch/evaluator/gpu/sass.hpp"
+#include "support/packed_text.hpp"
 
 using namespace kernelsearch;
 
@@ -22,10 +21,7 @@ namespace {
 using Names = std::set<std::string>;
 
 std::vector<SassFunction> fixture(const std::string& name) {
-  std::ifstream file(std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "tests" / "fixtures" / "sass" / name);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_sass(text.str());
+  return parse_sass(support::packed_text(KERNELSEARCH_SOURCE_DIR "/tests/fixtures/sass/" + name));
 }
 
 const SassFunction& function(const std::vector<SassFunction>& functions, const std::string& name) {

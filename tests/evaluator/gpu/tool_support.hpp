@@ -9,18 +9,14 @@
 #include <sstream>
 #include <string>
 
+#include "support/packed_text.hpp"
 #include "support/temporary_folder.hpp"
 
 /// Programs that stand for NVIDIA's tools, and outputs that those really gave.
 namespace tool_test {
 
 inline std::string read_data(const std::string& name) {
-  std::ifstream file(
-      std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "tests" / "evaluator" / "gpu" / "data" / name,
-      std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return support::packed_text(KERNELSEARCH_SOURCE_DIR "/tests/evaluator/gpu/data/" + name);
 }
 
 /// A shell script that its test wrote.

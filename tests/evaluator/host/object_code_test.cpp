@@ -5,24 +5,18 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "kernelsearch/core/rng.hpp"
+#include "support/packed_text.hpp"
 
 using namespace kernelsearch;
 
 namespace {
 
 std::string dump(const std::string& name) {
-  std::ifstream file(std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "tests" / "fixtures" / "objdump" /
-                     name);
-  std::ostringstream text;
-  text << file.rdbuf();
-  REQUIRE_MESSAGE(!text.str().empty(), name);
-  return text.str();
+  return support::packed_text(KERNELSEARCH_SOURCE_DIR "/tests/fixtures/objdump/" + name);
 }
 
 using Names = std::set<std::string>;

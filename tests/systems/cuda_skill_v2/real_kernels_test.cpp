@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,6 +15,7 @@
 #include "kernelsearch/agents/method_registry.hpp"
 #include "kernelsearch/evaluator/gpu/sass.hpp"
 #include "kernelsearch/policy/roofline_budget.hpp"
+#include "support/packed_text.hpp"
 
 using namespace kernelsearch;
 namespace fs = std::filesystem;
@@ -24,14 +24,8 @@ namespace {
 
 const fs::path source_folder = KERNELSEARCH_SOURCE_DIR;
 
-std::string whole_file(const fs::path& file) {
-  std::ifstream stream(file);
-  REQUIRE_MESSAGE(stream.good(), file.string());
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 Features traces_of(const char* dump) {
-  return sass_features(parse_sass(whole_file(source_folder / "tests/evaluator/gpu/data" / dump)));
+  return sass_features(parse_sass(support::packed_text(source_folder / "tests/evaluator/gpu/data" / dump)));
 }
 
 struct Registry {
@@ -114,7 +108,7 @@ TEST_CASE("taking turns is no matter of any barrier") {
 TEST_CASE("from expf to __expf, and from there to a factor folded in, is seen") {
   const Registry registry;
   const auto functions =
-      parse_sass(whole_file(source_folder / "tests/evaluator/gpu/data/sm90_exponentials.nvdisasm"));
+      parse_sass(support::packed_text(source_folder / "tests/evaluator/gpu/data/sm90_exponentials.nvdisasm"));
   const auto of = [&functions](const char* name) {
     return sass_features(reached_functions(functions, {name}));
   };
@@ -129,13 +123,13 @@ TEST_CASE("from expf to __expf, and from there to a factor folded in, is seen") 
 
 TEST_CASE("real profiles: no axis has more left than the roof, and at the roof the search is over") {
   std::vector<std::pair<std::string, Features>> profiles;
-  const auto wgmma =
-      nlohmann::json::parse(whole_file(source_folder / "tests/fixtures/profiles/h200_matmul_f16.json"));
+  const auto wgmma = nlohmann::json::parse(
+      support::packed_text(source_folder / "tests/fixtures/profiles/h200_matmul_f16.json"));
   profiles.emplace_back("matmul_f16", features_of(wgmma["features"]));
   profiles.back().second.set("roof_utilisation", 66.9);  // of the clocks' peak: see the file
   for (const auto& entry : fs::directory_iterator(source_folder / "bench/results")) {
     if (entry.path().filename().string().find("_skill_") == std::string::npos) continue;
-    const auto json = nlohmann::json::parse(whole_file(entry.path()));
+    const auto json = nlohmann::json::parse(support::packed_text(entry.path()));
     for (const auto& [name, iteration] : json.items()) {
       if (!iteration.is_object() || !iteration.contains("roofline")) continue;
       profiles.emplace_back(entry.path().filename().string() + " " + name,
