@@ -129,11 +129,13 @@ TEST_CASE("read_problem: compilers of device kernels") {
   CHECK(parsed(json.dump()).reference.flags.empty());
   json["backend"] = "hip";
   json["build"] = {{"compiler", "nvcc"}};
-  check_said(json, {"/build/compiler is not a compiler of hip kernels", "hiprtc, hipcc"});
+  check_said(json, {"/build/compiler is not a known compiler of hip kernels", "hiprtc, hipcc"});
   json["backend"] = "opencl";
   check_said(json, {"/build/compiler is a compiler for an opencl kernel", "remove it"});
-  check({{"/build/compiler", "\"g++\"", {"/build/compiler is not a compiler of cuda kernels", "nvrtc, nvcc"}},
-         {"/build/compiler", "\"${NAME}\"", {"/build/compiler is not a compiler of cuda kernels"}},
+  check({{"/build/compiler",
+          "\"g++\"",
+          {"/build/compiler is not a known compiler of cuda kernels", "nvrtc, nvcc"}},
+         {"/build/compiler", "\"${NAME}\"", {"/build/compiler is not a known compiler of cuda kernels"}},
          {"/build/flags",
           "[\"${VECS}\"]",
           {"/build/flags/0 names an unknown tunable", "did you mean ${VEC}?"}}});

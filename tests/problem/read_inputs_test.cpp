@@ -179,7 +179,7 @@ TEST_CASE("read_problem: mistakes in inputs name the place and say what to write
       {R"({"name": "a", "type": {"struct": "P", "fields": [{"name": "x", "type": "f32"}]}},)",
        "a struct by value"},
       {R"({"name": "a", "type": {"struct": "P", "fields": [{"name": "x", "type": "f32"}]}, "size": "n", "init": "sorted"},)",
-       "no initialisation of structs"},
+       "not an initialisation of structs"},
       {R"({"name": "a", "type": {"struct": "P", "fields": [{"name": "x", "type": "f32"}]}, "size": "n", "role": "out", "tolerance": {}},)",
        "one tolerance for the fields"},
   };
@@ -191,7 +191,7 @@ TEST_CASE("read_problem: mistakes in inputs name the place and say what to write
   const std::pair<std::string, std::string> documents[] = {
       {R"(, "build": {"libraries": ["-lm"]})", "is not a name of a library"},
       {R"(, "build": {"libraries": ["m; rm"]})", "is not a name of a library"},
-      {R"(, "files": {"../x.hpp": {"text": ""}})", "no path of the problem's folder"},
+      {R"(, "files": {"../x.hpp": {"text": ""}})", "not a path of the problem's folder"},
       {R"(, "reference": {"source": {"text": "x"}, "function": "r", "sources": ["no.cpp"]})",
        "a file that is not there"},
       {R"(, "reference": {"source": {"text": "x"}, "function": "r", "sources": ["../no.cpp"]})",
@@ -300,11 +300,10 @@ TEST_CASE("read_problem: the parts of a matrix go to arrays that are left to it"
   };
   CHECK(read(R"({"matrix_market": "m.mtx", "row_pointers": "start"})") == "accepted");
   CHECK(read(R"({"matrix_market": "m.mtx"})").find("leaves an array unfilled: start") != std::string::npos);
-  CHECK(
-      read(R"({"matrix_market": "m.mtx", "row_pointers": "y"})").find("no array that the generator fills") !=
-      std::string::npos);
+  CHECK(read(R"({"matrix_market": "m.mtx", "row_pointers": "y"})")
+            .find("not an array that the generator fills") != std::string::npos);
   CHECK(read(R"({"matrix_market": "m.mtx", "row_pointers": "start"})", "zeros")
-            .find("no array that the generator fills") != std::string::npos);
+            .find("not an array that the generator fills") != std::string::npos);
   CHECK(read(R"({"matrix_market": "no.mtx", "row_pointers": "start"})").find("a file that is not there") !=
         std::string::npos);
   CHECK(read(R"({})").find("generates nothing") != std::string::npos);

@@ -14,7 +14,7 @@ namespace {
 Exchange exchange_with(ReplyFault fault, bool last = true) {
   Exchange exchange;
   exchange.role = "rewriter";
-  exchange.judgement = {fault, fault == ReplyFault::none ? "" : "There is not a block of code in the reply."};
+  exchange.judgement = {fault, fault == ReplyFault::none ? "" : "There is no block of code in the reply."};
   exchange.last = last;
   return exchange;
 }
@@ -36,7 +36,7 @@ TEST_CASE(
   CHECK(watch.no_reply().empty());  // nothing was asked
   watch.see(exchange_with(ReplyFault::no_code, false));
   CHECK(said.back() ==
-        "rewriter: a reply that cannot be used (no_code): There is not a block of code in the reply.; it is "
+        "rewriter: a reply that cannot be used (no_code): There is no block of code in the reply.; it is "
         "asked "
         "again");
   said.clear();
@@ -62,7 +62,7 @@ TEST_CASE("ModelWatch: a plan or an analysis that nobody could use is no reply o
   watch.see(plan);
   Exchange talk;
   talk.role = "coder";
-  talk.judgement = {ReplyFault::no_code, "There is not a block."};
+  talk.judgement = {ReplyFault::no_code, "There is no block."};
   talk.last = true;
   watch.see(talk);
   CHECK(watch.no_reply().find("to 2 questions; the last: coder: a reply that cannot be used (no_code)") !=

@@ -80,7 +80,7 @@ TEST_CASE("unfit_image: what a driver is told no size of is whole, and for its d
   CHECK(cuda(shared).empty());
   for (const char* other : {"", "x", "text", "#!/bin/sh\n", "// only a comment", "/* .version", "/", " \n"}) {
     CAPTURE(other);
-    CHECK(cuda(other) == "a file that is not a cubin, no fatbin and no PTX");
+    CHECK(cuda(other) == "a file that is neither a cubin nor a fatbin nor PTX");
     CHECK(hip(other) == "a file that is neither a code object nor a bundle of code objects");
   }
   CHECK_FALSE(hip(".version 8.7\n").empty());
