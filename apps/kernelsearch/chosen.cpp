@@ -37,7 +37,7 @@ Config config_from(const Space& space, const json& settings, const std::string& 
   }
   const auto config = space.config_of(values);
   if (!config)
-    detail::raise<ConfigError>("a value is none of its tunable's", given,
+    detail::raise<ConfigError>("a value is not one of its tunable's", given,
                                "see `kernelsearch space` for them");
   if (!space.contains(*config))
     detail::raise<ConfigError>("these settings break a constraint", given,

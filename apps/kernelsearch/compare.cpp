@@ -290,7 +290,7 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   sub->add_option(
       "--budget", command->budget,
-      "Of each run: evaluations (60), recorded time (30s, 5m), or both; default: what is scored of "
+      "For each run: evaluations (60), recorded time (30s, 5m), or both; default: what is scored of "
       "the space, at least 200 evaluations");
   sub->add_option("--seed", command->seed, "Seed of all runs")->capture_default_str();
   sub->add_option("--jobs", command->jobs, "Runs at a time; 0: one for each core")->capture_default_str();
@@ -304,7 +304,7 @@ void add_compare(CLI::App& app, int& exit_code) {
                   "Folder for traces, scores and the report; what is there already is not run again");
   sub->add_option("--against", command->against, "Whom all are tested against; default: the best");
   add_unit_option(*sub, command->unit);
-  sub->add_option("--traces", command->traces, "Traces of other tuners to be scored beside (JSON Lines)");
+  sub->add_option("--traces", command->traces, "Traces of other tuners to be scored as well (JSON Lines)");
   sub->add_option("--learn-from", command->learn_from,
                   "Recordings that policies may learn from, on spaces with the same tunables");
   sub->add_flag("--leave-one-out", command->leave_one_out,

@@ -72,7 +72,7 @@ void add_convert(CLI::App& app, int& exit_code, const std::vector<std::string>& 
   sub->add_option("--to", command->to, "cachefile, t4, jsonl or csv; default by the name of OUT")
       ->check(CLI::IsMember({"cachefile", "t4", "jsonl", "csv"}));
   sub->add_option("--space", command->space,
-                  "T1 file or problem folder that declares the space; default a T1 file beside IN");
+                  "T1 file or problem folder that declares the space; default: a T1 file next to IN");
   add_unit_option(*sub, command->unit);
   add_mlir_options(*sub, command->mlir);
   sub->footer(

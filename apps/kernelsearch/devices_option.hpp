@@ -10,7 +10,7 @@
 namespace kernelsearch::app {
 
 /// The ordinals of the devices that an option names: numbers, and for a problem of OpenCL also platform and
-/// number within it, as `1:0`. Raises ConfigError where that is no device.
+/// number within it, as `1:0`. Raises ConfigError where that is not a device.
 [[nodiscard]] std::vector<int> ordinals_of(const std::string& option, const std::vector<std::string>& texts,
                                            const Problem& problem);
 

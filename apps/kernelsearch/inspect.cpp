@@ -112,10 +112,10 @@ void print_rules(const Recording& recording, const ImpliedRules& rules) {
     print_clean(
         "\n{}\n",
         subject == RuleSubject::recorded
-            ? fmt::format("Of {} combinations the recorded ones meet (together {} do, {} are recorded):",
-                          recording.space.raw_count().to_string(), rules.allowed.to_string(),
-                          recording.trials.size())
-            : "Of the recorded ones those that did not fail meet:");
+            ? fmt::format(
+                  "Rules that the recorded of {} combinations meet (together {} do, {} are recorded):",
+                  recording.space.raw_count().to_string(), rules.allowed.to_string(), recording.trials.size())
+            : "Rules that those of the recorded ones meet that did not fail:");
     for (const ImpliedRule& rule : rules.rules)
       if (rule.subject == subject) print_clean("  {}\n", rule.text);
   }
@@ -168,7 +168,7 @@ void add_inspect(CLI::App& app, int& exit_code) {
                   "A tuner's results (docs/formats/recordings.md lists the formats), an export, or STORE:RUN")
       ->required();
   sub->add_option("--space", command->space,
-                  "T1 file or problem folder that declares the space; default a T1 file beside FILE");
+                  "T1 file or problem folder that declares the space; default: a T1 file next to FILE");
   add_unit_option(*sub, command->unit);
   sub->add_flag("--json", command->json, "Print one JSON object");
   sub->footer("Example: kernelsearch inspect convolution_A100.json.gz");

@@ -48,10 +48,10 @@ Rows rows_of(const std::string& what) {
   if (what == "generators")
     return {{"template", "fills the problem's kernel in at the configuration proposed"},
             {"llm_rewriter", "a model applies one strategy to one kernel (KernelBand)"},
-            {"agent_team", "a planner anchors the change, a coder makes it, a debugger mends (STARK)"},
+            {"agent_team", "a planner anchors the change, a coder makes it, a debugger repairs it (STARK)"},
             {"method_folder", "takes kernels from files that a person or an agent writes"},
             {"method_writer", "a model writes branches and ablations of methods (CUDA skill V2)"},
-            {"reflection_team", "a model optimises; failures are reflected on and mended (GEAK)"},
+            {"reflection_team", "a model optimises; failures are reflected on and repaired (GEAK)"},
             {"natural_transformations", "a model carries out transformations told in words (PEAK)"}};
   return {
       {"host", "C++ kernels built by g++ or clang++, judged and timed on this machine's CPU in a sandbox"},
@@ -129,7 +129,7 @@ void add_list(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"policies", "systems", "options", "generators", "evaluators", "methods",
                              "transformations", "workflows"}));
   const CLI::Option* const named =
-      sub->add_option("NAME", options->name, "Of policies: one, with its options and their values");
+      sub->add_option("NAME", options->name, "For policies: one, with its options and their values");
   sub->add_flag("--json", options->json, "Print a JSON array; of options a JSON Schema");
   ListMethods& methods = options->methods;
   std::vector<std::string> backends;

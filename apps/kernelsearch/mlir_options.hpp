@@ -17,13 +17,14 @@ namespace kernelsearch::app {
 
 inline void add_mlir_options(CLI::App& sub, MlirProblemOptions& options) {
   sub.add_option("--payload", options.payload,
-                 "Of a schedule (.mlir): the module that it transforms; default payload.mlir beside it")
+                 "For a schedule (.mlir): the module that it transforms; default: payload.mlir next to it")
       ->check(CLI::ExistingFile);
   sub.add_option("--function", options.function,
-                 "Of a schedule: the payload's function; default its only one");
-  sub.add_option("--reference", options.reference,
-                 "Of a schedule: C++ file with FUNCTION_reference; default reference.cpp beside it, or the "
-                 "payload without it")
+                 "For a schedule: the payload's function; default: its only one");
+  sub.add_option(
+         "--reference", options.reference,
+         "For a schedule: C++ file with FUNCTION_reference; default: reference.cpp next to it, or the "
+         "payload without it")
       ->check(CLI::ExistingFile);
 }
 

@@ -17,7 +17,7 @@ struct OptionFile {
 void add_option_file(CLI::App& sub, OptionFile& file);
 
 /// The file's JSON object with the variant, and `more`, an object or nothing, over both. ConfigError for a
-/// file that cannot be read, is no JSON object, or names another variant.
+/// file that cannot be read, is not a JSON object, or names another variant.
 [[nodiscard]] std::string with_option_file(const OptionFile& file, const std::string& more);
 
 }  // namespace kernelsearch::app

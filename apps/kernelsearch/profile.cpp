@@ -246,9 +246,9 @@ void add_profile(CLI::App& app, int& exit_code) {
   sub->add_flag("--sass", command->sass, "Count instructions in the machine code and its loops");
   sub->add_option("--sanitize", command->sanitize,
                   "Tools of Compute Sanitizer, e.g. memcheck,racecheck,initcheck");
-  sub->add_option(
-         "--sandbox", command->sandbox,
-         "Of compilers and launch functions; tools run launch functions only with none, where you trust them")
+  sub->add_option("--sandbox", command->sandbox,
+                  "For compilers and launch functions; tools run launch functions only with none, where you "
+                  "trust them")
       ->capture_default_str()
       ->check(CLI::IsMember(sandbox_names()));
   sub->add_option("--seconds", command->seconds, "Time limit of each tool")->capture_default_str();

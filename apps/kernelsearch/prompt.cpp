@@ -95,7 +95,7 @@ void add_prompt(CLI::App& app, int& exit_code) {
   sub->add_option("--system", o.system, "System whose questions are shown: " + systems)->required();
   sub->add_option("--role", command->role, "Only the question of this role; default the first of each role");
   sub->add_option("--attempt", o.variant,
-                  "As if it had been asked so many times before, with nothing that could be used")
+                  "As if it had been asked that many times before, with nothing that could be used")
       ->check(CLI::Range(0, 1000));
   add_option_file(*sub, command->file);
   sub->add_option("--system-options", o.system_options,

@@ -119,7 +119,7 @@ void add_report(CLI::App& app, int& exit_code) {
                   "Numbers or names of runs, `latest`, or files of recordings; several are compared")
       ->capture_default_str();
   sub->add_option("--format", command->format,
-                  "html, svg or md; default by the name of --out, else html. Of one run of cuda_skill_v2 "
+                  "html, svg or md; default by the name of --out, else html. For one run of cuda_skill_v2 "
                   "without a format: what it found out, its whole folder with --out")
       ->check(CLI::IsMember({"html", "svg", "md"}));
   sub->add_option("--out", command->out, "File to write; default run_N.html, and stdout for svg and md");

@@ -55,7 +55,7 @@ std::string resume_run(const RunStore& store, RunId run, const std::string& budg
       "/proc/self/exe",      "tune",   "--resume", std::to_string(number(run)), "--store",
       store.file().string(), "--quiet"};
   if (!budget.empty()) {
-    (void)parse_budget(budget);  // what is no budget is said here
+    (void)parse_budget(budget);  // what is not a budget is said here
     words.insert(words.end(), {"--budget", budget});
   }
   const pid_t process = start_apart(std::move(words));

@@ -84,7 +84,7 @@ void add_space(CLI::App& app, int& exit_code) {
   sub->add_option("--where", command->where,
                   "Only configurations for which this expression holds; repeatable")
       ->allow_extra_args(false);
-  sub->add_option("--sample", command->sample, "Print so many uniformly drawn configurations");
+  sub->add_option("--sample", command->sample, "Print that many uniformly drawn configurations");
   sub->add_option("--seed", command->seed, "Seed of the draws")->capture_default_str();
   sub->add_flag("--json", command->json, "Print one JSON object: raw, valid, checksum, build_seconds, ...");
   sub->footer("Example: kernelsearch space examples/host/matmul --sample 3");

@@ -40,7 +40,7 @@ int look_at(dl_phdr_info* object, std::size_t, void* context) {
 
 }  // namespace
 
-// Of glibc 2.35 and later: <dlfcn.h> declares its like, or nothing.
+// For glibc 2.35 and later: <dlfcn.h> declares its like, or nothing.
 struct FoundObject {
   unsigned long long flags;
   void* begin;

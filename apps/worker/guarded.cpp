@@ -36,9 +36,9 @@ Access access_of(const void* context) {
 #endif
 }
 
-// Async-signal-safe. What is no access to a guard page ends the process as it would have without us.
+// Async-signal-safe. What is not an access to a guard page ends the process as it would have without us.
 void on_fault(int signal, siginfo_t* info, void* context) {
-  // Of an access that the processor refuses for its alignment there is no address: it is in no array.
+  // For an access that the processor refuses for its alignment there is no address: it is in no array.
   const auto* address = static_cast<const std::byte*>(info->si_addr);
   for (std::uint32_t a = 0; a < call->argument_count; ++a) {
     if (call->arguments[a].is_array == 0 || address < first[a] || address >= last[a]) continue;
@@ -119,7 +119,7 @@ int run_guarded(int argc, char** argv) {
   // As where it is timed, so that no kernel knows by what it is refused that it is watched.
   if (!allow_only_computing(call->threads > 1)) return 4;
   entry(table);
-  _exit(ended_well);  // what the library does when it is unloaded is no part of a call
+  _exit(ended_well);  // what the library does when it is unloaded is not part of a call
 }
 
 }  // namespace kernelsearch

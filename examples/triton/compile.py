@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles a Triton kernel to a cubin, without a GPU, and says beside it how it is to be launched.
+"""Compiles a Triton kernel to a cubin, without a GPU, and says next to it how it is to be launched.
 
 compile.py SOURCE OUTPUT ARCHITECTURE FUNCTION TYPES [NAME=VALUE...]
 

@@ -32,7 +32,7 @@ Generation<Candidate> AgentTeam::generate(const Move& move, const History<Candid
   if (!started) return started.error().generation();
   const detail::PromptBuilder::Start& start = *started;
   if (move.kind == MoveKind::debug) {
-    // What is mended goes on carrying out the plan that it failed at.
+    // What is repaired goes on carrying out the plan that it failed at.
     const std::string& carried = start.parent().outcome.rationale;
     PromptValues values = builder_->values(move, start, history, WindowKind::debug);
     if (!carried.empty()) values["plan"] = quoted(carried, "text", most_code);

@@ -58,7 +58,7 @@ Checkpoint read_checkpoint(const JsonCursor& place) {
   checkpoint.note = string_at(place, "note");
   if (const auto closed = place.find("closed")) {
     if (closed->kind() != detail::JsonNode::Kind::boolean)
-      closed->refuse("is no bool", "write true or false");
+      closed->refuse("is not a bool", "write true or false");
     checkpoint.closed = closed->node().boolean;
   }
   if (const auto code = place.find("code")) {
@@ -113,7 +113,7 @@ CheckpointTree CheckpointTree::from_json(std::string_view json, const std::strin
     try {
       tree.add(std::move(checkpoint));
     } catch (const ConfigError& error) {
-      place.refuse("does not fit", error.what(), "mend it");
+      place.refuse("does not fit", error.what(), "correct it");
     }
   }
   tree.branches_.clear();

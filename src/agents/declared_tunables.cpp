@@ -30,7 +30,7 @@ bool is_macro_name(const std::string& name) {
          std::none_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
-/// A value as it stands in JSON; a list is an order.
+/// A value as it is in JSON; a list is an order.
 Value read_value(const detail::JsonCursor& place) {
   constexpr const char* form = "give a value of the tunable";
   if (place.kind() != detail::JsonNode::Kind::array) return place.value(form);
@@ -41,7 +41,7 @@ Value read_value(const detail::JsonCursor& place) {
 
 Tunable read_tunable(const detail::JsonCursor& place, const std::string& name, std::size_t most) {
   if (!is_macro_name(name))
-    place.refuse("is no name for a tunable", '"' + name + '"', "use capitals, digits and _, e.g. TILE_K");
+    place.refuse("is not a name for a tunable", '"' + name + '"', "use capitals, digits and _, e.g. TILE_K");
   std::vector<Value> values = detail::read_values(place);
   if (values.empty()) place.refuse("has no value", "list at least one");
   if (values.size() > most)
@@ -62,7 +62,7 @@ Tunable read_tunable(const detail::JsonCursor& place, const std::string& name, s
   if (place.kind() == detail::JsonNode::Kind::object)
     if (const auto given = place.find("default")) {
       const auto at = tunable.position(read_value(*given));
-      if (!at) given->refuse("is none of the values", "give one of them");
+      if (!at) given->refuse("is not one of the values", "give one of them");
       tunable.default_index = *at;
     }
   if (place.kind() == detail::JsonNode::Kind::object)
@@ -70,7 +70,7 @@ Tunable read_tunable(const detail::JsonCursor& place, const std::string& name, s
       std::string error;
       const std::string& text = condition->string("write an expression over the other tunables");
       tunable.active_if = Expression::try_parse(text, error);
-      if (!tunable.active_if) condition->refuse("is no expression", error, "write e.g. \"TILE_K > 1\"");
+      if (!tunable.active_if) condition->refuse("is not an expression", error, "write e.g. \"TILE_K > 1\"");
     }
   return tunable;
 }
@@ -112,7 +112,7 @@ DeclaredTunables detail::read_declared(const detail::JsonCursor& document,
       declared.constraints.push_back(item.string(form));
       std::string error;
       if (!Expression::try_parse(declared.constraints.back(), error))
-        item.refuse("is no expression", error, "write e.g. \"TILE_K <= 32\"");
+        item.refuse("is not an expression", error, "write e.g. \"TILE_K <= 32\"");
     }
   if (const auto section = document.find("default"))
     for (const auto& [name, member] : section->members("write {\"NAME\": value, ...}"))

@@ -24,7 +24,7 @@ namespace kernelsearch::detail {
   return sha256(all);
 }
 
-/// A question and what came back, as far as it can be told without reading the reply: whoever asked adds the
+/// A question and what came back, as far as it can be told without reading the reply: who asked adds the
 /// judgement, the move and the kernel.
 [[nodiscard]] inline Exchange exchange_of(const ChatRequest& request, const ChatResult& result,
                                           const PromptLibrary& prompts, std::string_view prompt,

@@ -68,7 +68,7 @@ bool is_feature_name(std::string_view name, std::span<const std::string> own) {
   if (std::find(names().begin(), names().end(), name) != names().end() ||
       std::find(own.begin(), own.end(), name) != own.end())
     return true;
-  // A likely misspelling of one that we know is none of the profiler's own.
+  // A likely misspelling of one that we know is not one of the profiler's own.
   return begins(name, "ncu.") || (begins(name, "stall_") && nearest_name(name, names()).empty());
 }
 

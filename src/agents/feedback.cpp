@@ -186,7 +186,7 @@ std::string effect_text(const Outcome& child, const Outcome& parent) {
                      before >= now ? "fast" : "slow");
 }
 
-/// A tunable's value as it stands in a declaration: texts in quotation marks, so that an empty one is seen.
+/// A tunable's value as it is in a declaration: texts in quotation marks, so that an empty one is seen.
 std::string clean_value(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return '"' + clean_text(*text) + '"';
   return clean_text(to_string(value));
@@ -345,7 +345,7 @@ TriedText tried_text(const History<Candidate>& history, TrialId id, std::string_
   std::vector<Trial<Candidate>> failed;
   for (const TrialId child : children) {
     Trial<Candidate> trial = history.find(child);
-    if (trial.outcome.evaluation.is_unanswered()) continue;  // an outage is no attempt
+    if (trial.outcome.evaluation.is_unanswered()) continue;  // an outage is not an attempt
     const std::string how = how_text(trial.outcome, options);
     std::string line = fmt::format("- {} (kernel {}): {}", how.empty() ? "a change" : how, number(child),
                                    effect_text(trial.outcome, parent.outcome));

@@ -41,7 +41,7 @@ std::size_t item_number(std::string_view line) {
   if (digits == 0 || at == line.size() ||
       std::string_view(".):*- \t").find(line[at]) == std::string_view::npos)
     return 0;
-  // A number alone is no instruction; its text may begin on the next line, though.
+  // A number alone is not an instruction; its text may begin on the next line, though.
   return value;
 }
 

@@ -99,7 +99,7 @@ class LenientReader {
       ++at_;
       Read member = value(depth + 1);
       if (member.end == End::wrong) return {};
-      // Of a member that is cut only a list or an object says anything.
+      // For a member that is cut only a list or an object says anything.
       if (member.end == End::complete || member.value.is_structured())
         object[key.value.get<std::string>()] = std::move(member.value);
       if (member.end == End::cut) return {End::cut, std::move(object)};

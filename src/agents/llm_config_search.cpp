@@ -84,7 +84,7 @@ struct LlmConfigSearch::State {
                                  "give at least 1 of each");
     for (const Config& seed : options.seeds)
       if (!space.contains(seed))
-        detail::raise<ConfigError>("a seed is no configuration of the space",
+        detail::raise<ConfigError>("a seed is not a configuration of the space",
                                    "one of LlmConfigSearchOptions::seeds",
                                    "take seeds from Space::config_of or Space::nearest");
   }

@@ -45,7 +45,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// The ids in an iteration's methods.json; nothing where it is none.
+/// The ids in an iteration's methods.json; nothing where it has none.
 std::optional<std::vector<std::string>> ids_in(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("methods") || !json["methods"].is_array()) return std::nullopt;
@@ -187,7 +187,7 @@ Generation<Candidate> MethodFolder::generate(const Move& move, const History<Can
         options_.stop.stop_requested()
             ? "stopped while waiting for " + file.string()
             : fmt::format("there is no {} after {} s",
-                          again ? file.string() + " with a " + retry_file + " beside it" : file.string(),
+                          again ? file.string() + " with a " + retry_file + " next to it" : file.string(),
                           options_.wait_seconds));
   std::error_code error;
   if (!fs::exists(file, error)) {

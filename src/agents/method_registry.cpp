@@ -61,7 +61,7 @@ Axis read_id(const JsonCursor& place, Method& method) {
     if (!is_word(method.name)) break;
     return axis;
   }
-  place.refuse("is no id of a method", todo);
+  place.refuse("is not an id of a method", todo);
 }
 
 void check_feature(const JsonCursor& place, const std::string& name, std::span<const std::string> own) {
@@ -75,7 +75,7 @@ void check_feature(const JsonCursor& place, const std::string& name, std::span<c
 Expression read_condition(const JsonCursor& place, std::span<const std::string> own) {
   std::string error;
   auto expression = Expression::try_parse(place.string("an expression over features"), error);
-  if (!expression) place.refuse("is no expression", error, "write e.g. \"stall_barrier > 30\"");
+  if (!expression) place.refuse("is not an expression", error, "write e.g. \"stall_barrier > 30\"");
   for (const std::string& name : expression->names()) check_feature(place, name, own);
   return std::move(*expression);
 }
@@ -100,12 +100,12 @@ std::vector<CodeChange> read_changes(const JsonCursor& place, std::span<const st
     (void)item.members(todo);
     item.only({"more", "fewer", "by"});
     const auto more = item.find("more"), fewer = item.find("fewer");
-    if (more.has_value() == fewer.has_value()) item.refuse("is no change of machine code", todo);
+    if (more.has_value() == fewer.has_value()) item.refuse("is not a change of machine code", todo);
     const JsonCursor& feature = more ? *more : *fewer;
     changes.push_back({feature.string(todo), fewer.has_value()});
     if (const auto by = item.find("by")) {
       changes.back().by = by->number("the least change that counts, e.g. 5");
-      if (!(changes.back().by > 0)) by->refuse("is no change", "give a number over 0, or leave it out");
+      if (!(changes.back().by > 0)) by->refuse("is not a change", "give a number over 0, or leave it out");
     }
     check_feature(feature, changes.back().feature, own);
   }
@@ -123,13 +123,13 @@ Method read_method(const JsonCursor& place, std::span<const std::string> own) {
   const JsonCursor priority = place.at("priority", todo);
   const std::int64_t rank = priority.integer("the place on its axis, 1 first");
   if (rank < 1 || rank > largest_priority)
-    priority.refuse("is no number from 1 to 1000", "give the place on its axis, 1 first");
+    priority.refuse("is not a number from 1 to 1000", "give the place on its axis, 1 first");
   method.priority = static_cast<std::size_t>(rank);
   method.description = text_of(place.at("description", todo), "say what to do, in words");
   if (const auto architecture = place.find("architecture")) {
     const std::int64_t least = architecture->integer("the least compute capability, e.g. 90");
     if (least < 0 || least > 10000)
-      architecture->refuse("is no compute capability", "write e.g. 90 for sm_90, or 0 for any");
+      architecture->refuse("is not a compute capability", "write e.g. 90 for sm_90, or 0 for any");
     method.architecture = static_cast<unsigned>(least);
   }
   if (const auto needs = place.find("needs"))
@@ -163,7 +163,8 @@ Method read_method(const JsonCursor& place, std::span<const std::string> own) {
   }
   if (const auto no_trace = place.find("no_trace")) {
     method.no_trace = text_of(*no_trace, "say why nothing shows that the method was applied");
-    if (!method.signature.empty()) no_trace->refuse("stands beside a signature", "keep the one that is true");
+    if (!method.signature.empty())
+      no_trace->refuse("is given along with a signature", "keep the one that is true");
   }
   return method;
 }
@@ -268,7 +269,7 @@ std::vector<Method> read_methods(std::string_view backend, const std::filesystem
         if (same == all.end())
           all.push_back(one);
         else if (same->of_user == one.of_user)
-          refuse(one, "stands in " + same->place + " already", "give each its own id");
+          refuse(one, "is already in " + same->place, "give each its own id");
         else if (one.of_user)
           *same = one;
       }

@@ -27,9 +27,9 @@ std::vector<std::string> name_list(const std::optional<JsonCursor>& place) {
   if (!place) return names;
   for (const JsonCursor& item : place->items(list_form)) {
     const std::string& name = item.string(list_form);
-    if (!detail::is_name(name)) item.refuse("is no name", "use letters, digits and _");
+    if (!detail::is_name(name)) item.refuse("is not a name", "use letters, digits and _");
     if (std::find(names.begin(), names.end(), name) != names.end())
-      item.refuse("stands there twice", "name each once");
+      item.refuse("is there twice", "name each once");
     names.push_back(name);
   }
   return names;
@@ -57,7 +57,7 @@ std::string lacking(const WorkflowSubject& subject, const std::vector<std::strin
 }
 
 /// Those that it builds on and that there are for the backend: what a HIP kernel has instead of a CUDA one's
-/// step may stand beside it.
+/// step may stand next to it.
 std::vector<std::string> builds_on(const Transformation& transformation, const TransformationLibrary& library,
                                    const WorkflowSubject& subject) {
   std::vector<std::string> names;
@@ -160,7 +160,7 @@ NamedWorkflow parse_workflow(std::string_view json, const std::string& file) {
   NamedWorkflow workflow;
   const JsonCursor name = document.at("name", "name it, e.g. \"a6000_fp32\"");
   workflow.name = name.string("write a string");
-  if (!detail::is_name(workflow.name)) name.refuse("is no name", "use letters, digits and _");
+  if (!detail::is_name(workflow.name)) name.refuse("is not a name", "use letters, digits and _");
   if (const auto text = document.find("description")) workflow.description = text->string("write a string");
   if (const auto source = document.find("source")) workflow.source = source->string("write a string");
   if (const auto order = document.find("order"))

@@ -144,7 +144,7 @@ struct NaturalTransformations::Parts {
     }
   };
 
-  /// Of a kernel, what all transformations together declared: the options' limits are those of one reply.
+  /// For a kernel, what all transformations together declared: the options' limits are those of one reply.
   [[nodiscard]] DeclaredTunablesLimits whole_limits() const {
     DeclaredTunablesLimits limits = options.limits;
     limits.tunables = std::max(limits.tunables, options.max_tunables);
@@ -240,7 +240,7 @@ struct NaturalTransformations::Parts {
     return "\nWhy it is tried here: " + sign_text(transformation.signs, work.features, options.traits) + '.';
   }
 
-  /// What the budget has room for beside the rest, by worth: what was tried from the kernel in a line each,
+  /// What the budget has room for besides the rest, by worth: what was tried from the kernel in a line each,
   /// the newest first; the code of the attempt that failed; what earlier runs learned.
   void add_memory(PromptValues& values, const Work& work, KernelRegion region) const {
     constexpr std::size_t headings = 60;  // tokens around these parts
@@ -349,7 +349,7 @@ struct NaturalTransformations::Parts {
     }
   }
 
-  /// The exchange for whoever keeps account of all systems alike. Its move lacks the parents, which an edit
+  /// The exchange for the account of all systems alike. Its move lacks the parents, which an edit
   /// of a region does not know.
   void log(const std::string& transformation, const ChatRequest& request, const ChatResult& result,
            const RegionAnswer& answer, std::size_t attempt, std::string inapplicable, bool last) const {

@@ -228,7 +228,7 @@ std::string launch_text(const Problem& problem) {
   return text;
 }
 
-/// What stands in the place of arguments, shapes and builds where a module says what is right.
+/// What is in the place of arguments, shapes and builds where a module says what is right.
 /// A function of a definition or another task: what it takes and gives is in the text's own `TASK`.
 std::string task_text(const Problem& problem) {
   return "\nThe function, which says what is right, and the calls that are judged and timed:\n\n" +
@@ -366,7 +366,7 @@ std::string build_text(const Problem& problem) {
   return text;
 }
 
-/// Of a task whose own commands judge it.
+/// For a task whose own commands judge it.
 std::string commands_text(const Problem& problem) {
   const CommandTask task = command_task_of(problem);
   std::string text =

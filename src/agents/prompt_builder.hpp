@@ -59,7 +59,7 @@ class PromptBuilder {
   using Judge = std::function<Judged(const std::string& text, bool cut)>;
   /// Asks, and once more (AgentOptions::corrections) where `judge` finds fault; why there is no usable reply.
   /// Where strategies are named the reply may be that they do not apply. A reply that was cut before its
-  /// first word is asked for once more with room, which is no attempt.
+  /// first word is asked for once more with room, which is not an attempt.
   [[nodiscard]] Result<void, Unanswered> ask(const AgentRole& role, std::string_view prompt,
                                              const PromptValues& values, const Move& move,
                                              const Judge& judge) const;
@@ -89,7 +89,7 @@ class PromptBuilder {
   [[nodiscard]] const std::string& described_problem() const noexcept { return problem_text_; }
 
  private:
-  /// The other kernels of a window, within so many tokens; `shown` gets those that it shows, `left_out_note`
+  /// The other kernels of a window, in at most `budget` tokens; `shown` gets the ones shown, `left_out_note`
   /// how many do not fit where none does.
   [[nodiscard]] std::string window_text(WindowKind kind, const History<Candidate>& history, TrialId i,
                                         std::size_t budget, std::set<TrialId>& shown,
@@ -97,7 +97,7 @@ class PromptBuilder {
   /// How the fastest right kernel differs from this one; empty where that is this one or shown already.
   [[nodiscard]] std::string best_text(const History<Candidate>& history, TrialId id,
                                       const std::set<TrialId>& shown) const;
-  /// What was tried from the kernel, its ancestors and other kernels, as far as the budget has room beside
+  /// What was tried from the kernel, its ancestors and other kernels, as far as the budget has room next to
   /// all other values.
   void add_memory(PromptValues& values, const History<Candidate>& history, TrialId id,
                   WindowKind window) const;

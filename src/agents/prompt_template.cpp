@@ -90,7 +90,7 @@ struct PromptTemplate::Parser {
         return std::string(tag);
       } else {
         if (!is_name(tag))
-          fail("has braces around what is no name", open, tag,
+          fail("has braces around what is not a name", open, tag,
                "names are lower-case letters, digits and underscores; conditions are {{#if name}}, {{else}}, "
                "{{/if}}");
         names.insert(std::string(tag));
@@ -124,7 +124,7 @@ PromptTemplate PromptTemplate::parse(std::string_view text, std::string name) {
       const auto found = std::find(known.begin(), known.end(), speaker);
       if (found == known.end() || !(rest.empty() || rest == "stable"))
         parser.fail(
-            "has a line that begins with @ and is no message", line, row,
+            "has a line that begins with @ and is not a message", line, row,
             "write @system, @user or @assistant, with `stable` after it where the message never changes");
       section.speaker = static_cast<Speaker>(found - known.begin());
       section.stable = rest == "stable";
@@ -137,7 +137,7 @@ PromptTemplate PromptTemplate::parse(std::string_view text, std::string name) {
         const std::size_t comma = std::min(list.find(','), list.size());
         const std::string_view one = detail::trimmed(list.substr(0, comma));
         if (!is_name(one))
-          parser.fail("requires what is no name", line, one, "write `requires: one, another`");
+          parser.fail("requires what is not a name", line, one, "write `requires: one, another`");
         result.required_.emplace_back(one);
         list.remove_prefix(std::min(comma + 1, list.size()));
       }

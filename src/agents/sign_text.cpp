@@ -49,7 +49,7 @@ std::vector<MoveSign> read_signs(const std::optional<JsonCursor>& place) {
     const JsonCursor when = item.at("when", todo);
     std::string error;
     auto expression = Expression::try_parse(when.string("write an expression over features"), error);
-    if (!expression) when.refuse("is no expression", error, "write e.g. \"code.loop.call > 0\"");
+    if (!expression) when.refuse("is not an expression", error, "write e.g. \"code.loop.call > 0\"");
     MoveSign sign{std::move(*expression), 1.0, {}};
     if (const auto worth = item.find("worth")) {
       sign.worth = worth->number("a number from -1 to 1");

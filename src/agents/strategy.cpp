@@ -53,7 +53,7 @@ Strategy read_strategy(const detail::JsonCursor& place, const std::vector<std::s
   const auto name = place.at("name", todo);
   strategy.name = name.string("a name such as tiling");
   if (!is_strategy_name(strategy.name))
-    name.refuse("is no name of a strategy", "use lower-case letters, digits and underscores, at most 64");
+    name.refuse("is not a name of a strategy", "use lower-case letters, digits and underscores, at most 64");
   const auto description = place.at("description", todo);
   strategy.description = description.string("say what to do, in words");
   if (strategy.description.empty() || strategy.description.size() > longest_strategy_description)
@@ -67,7 +67,7 @@ Strategy read_strategy(const detail::JsonCursor& place, const std::vector<std::s
   if (const auto when = place.find("when")) {
     std::string error;
     strategy.when = Expression::try_parse(when->string("an expression over features"), error);
-    if (!strategy.when) when->refuse("is no expression", error, "write e.g. \"coalescing < 95\"");
+    if (!strategy.when) when->refuse("is not an expression", error, "write e.g. \"coalescing < 95\"");
     if (strategy.unless.empty())
       when->refuse("is a condition without a reason", "say under \"unless\" why the strategy is not tried");
   }
@@ -84,7 +84,7 @@ Strategy read_strategy(const detail::JsonCursor& place, const std::vector<std::s
       part.needs = read_sentences(item, "needs", "list features of devices, e.g. [\"tma\"]");
       part.lacks = read_sentences(item, "lacks", "list features of devices, e.g. [\"tma\"]");
       if (part.needs.empty() && part.lacks.empty())
-        item.refuse("is for every device", "put it beside \"description\", or say what it needs or lacks");
+        item.refuse("is for every device", "put it next to \"description\", or say what it needs or lacks");
       strategy.parts.push_back(std::move(part));
     }
   std::erase_if(strategy.parts, [](const StrategyPart& part) {

@@ -42,7 +42,7 @@ std::vector<std::string> read_strings(const std::optional<JsonCursor>& place) {
 std::string read_name(const JsonCursor& document) {
   const JsonCursor place = document.at("name", "name it, e.g. \"tb_tiling\"");
   const std::string& name = place.string("write a string");
-  if (!detail::is_name(name)) place.refuse("is no name", "use letters, digits and _");
+  if (!detail::is_name(name)) place.refuse("is not a name", "use letters, digits and _");
   return name;
 }
 
@@ -66,7 +66,7 @@ SnippetUse parse_snippet(std::string_view json, const std::string& file) {
   if (const auto others = document.find("text_for"))
     for (const auto& [backend, text] : others->members("write {\"vulkan\": TEXT}")) {
       if (!backend_from(backend))
-        text.refuse("is for a backend that is none", backend, "name one, e.g. vulkan");
+        text.refuse("is for a backend that does not exist", backend, "name one, e.g. vulkan");
       snippet.other_texts.emplace_back(backend, read_text(text));
     }
   return snippet;

@@ -120,7 +120,7 @@ namespace {
 template <class T>
 const T& value_as(const Value& from, std::string_view name, const char* type) {
   if (const T* value = std::get_if<T>(&from)) return *value;
-  refuse(KS_WRONG_TYPE, "the value is no " + std::string(type),
+  refuse(KS_WRONG_TYPE, "the value is not of the type " + std::string(type),
          std::string(name) + " = " + to_string(from) + ", " + type_name(from),
          "call the function for its type");
 }
@@ -168,7 +168,7 @@ Options::Options(const char* json) : body_(std::make_unique<Body>()) {
   if (json == nullptr) return;
   body_->object = nlohmann::json::parse(json, nullptr, false);
   if (!body_->object.is_object())
-    refuse(KS_CONFIG_ERROR, "the options are no JSON object", json,
+    refuse(KS_CONFIG_ERROR, "the options are not JSON object", json,
            "give NULL, or such as {\"budget\": 200}");
 }
 Options::~Options() = default;

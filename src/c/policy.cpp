@@ -244,7 +244,7 @@ ks_status ks_trial_code(const ks_trial* trial, const char* region, char* text, s
     const auto which = kernel_region_from(text_of(region, "region"));
     if (!which) refuse(KS_UNKNOWN_NAME, "a kernel has no such region", region, "name device, host or macros");
     if (of.code == nullptr)
-      refuse(KS_NONE, "the trial is no kernel", "trial " + std::to_string(of.number),
+      refuse(KS_NONE, "the trial is not a kernel", "trial " + std::to_string(of.number),
              "only runs have their kernels' text");
     write_text(kernelsearch::text_of(*of.code, *which), text, capacity, needed_bytes);
   });

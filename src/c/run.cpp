@@ -205,7 +205,8 @@ ks_status ks_run_step(ks_run* run, uint64_t trials, double seconds, int* finishe
     checked(run);
     const Working working(run->busy);
     if (!(seconds >= 0))
-      refuse(KS_BAD_ARGUMENT, "a limit is no time", std::to_string(seconds), "give seconds, or 0 for none");
+      refuse(KS_BAD_ARGUMENT, "a limit is not a time", std::to_string(seconds),
+             "give seconds, or 0 for none");
     StepLimit limit;
     if (trials > 0) limit.trials = trials;
     if (seconds > 0) limit.seconds = seconds;

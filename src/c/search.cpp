@@ -92,7 +92,7 @@ class Search {
 
   void tell_foreign(Config config, Verdicts verdicts) {
     if (!space_.contains(config))
-      refuse(KS_BAD_ARGUMENT, "a foreign configuration is not valid", space_.key(config),
+      refuse(KS_BAD_ARGUMENT, "a configuration from outside is not valid", space_.key(config),
              "tell of configurations of the space only");
     const std::uint64_t job = trials_.size();
     trials_.push_back({std::move(config), std::nullopt});
@@ -173,14 +173,14 @@ class Search {
                                 text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
       at = end + 1;
       if (!line.is_object())
-        refuse(KS_CONFIG_ERROR, "a line of a saved search is no JSON object", place(),
+        refuse(KS_CONFIG_ERROR, "a line of a saved search is not a JSON object", place(),
                "give a file that ks_search_save() wrote");
       return line;
     };
     try {
       const auto head = next();
       if (!head || head->value("kernelsearch_search", 0) != search_format)
-        refuse(KS_CONFIG_ERROR, "this is no saved search of a version that is known", place(),
+        refuse(KS_CONFIG_ERROR, "this is not a saved search of a version that is known", place(),
                "give a file that ks_search_save() wrote");
       if (const auto name = head->at("policy").get<std::string>(); name != recipe->name)
         refuse(KS_CONFIG_ERROR, "the saved search is of another policy", name + ", not " + recipe->name,
@@ -200,7 +200,7 @@ class Search {
  private:
   struct Trial {
     Config config;
-    std::optional<ProposalId> proposal;  ///< nothing: foreign
+    std::optional<ProposalId> proposal;  ///< nothing: from outside
     bool told = false;
     double seconds = std::numeric_limits<double>::infinity();  ///< infinity: it failed, or is outstanding
     std::uint64_t order = 0;                                   ///< in which it was told first
@@ -337,7 +337,7 @@ ks_status ks_search_ask(ks_search* search, size_t wanted, uint64_t* jobs, uint32
     if (size > 0) needed(configs, "configs");
     // Before it is asked: what a policy proposed must reach the caller.
     if (size > 0 && length / size < wanted)
-      refuse(KS_SMALL_BUFFER, "the buffer is too small for so many configurations",
+      refuse(KS_SMALL_BUFFER, "the buffer is too small for the configurations asked for",
              std::to_string(length) + " positions",
              "give " + std::to_string(size) + " for each, or ask for fewer");
     const std::size_t first = in.ask(wanted);

@@ -57,7 +57,7 @@ BigCount rank_of(const Space& space, std::string_view digits) {
   BigCount rank;
   if (digits.empty()) wrong("a rank is missing");
   for (const char c : digits) {
-    if (c < '0' || c > '9') wrong("a rank is no number");
+    if (c < '0' || c > '9') wrong("a rank is not a number");
     rank *= BigCount(10);
     rank += BigCount(static_cast<std::uint64_t>(c - '0'));
     if (rank >= space.count()) wrong("a rank is too large");  // here, or a long text would take long
@@ -254,7 +254,7 @@ ks_status ks_space_decode(const ks_space* space, const char* json, uint32_t* con
     const std::string_view text = text_of(json, "json");
     const nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
     if (!object.is_object())
-      refuse(KS_CONFIG_ERROR, "a configuration is no JSON object", text.substr(0, 200),
+      refuse(KS_CONFIG_ERROR, "a configuration is not a JSON object", text.substr(0, 200),
              "write {\"NAME\": value, ...}");
     Config made;
     for (const Tunable& tunable : in.tunables()) {

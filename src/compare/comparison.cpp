@@ -42,7 +42,7 @@ std::size_t threads_of_this_machine() {
   return std::max(1U, std::thread::hardware_concurrency());
 }
 
-/// Of everything that runs depend on.
+/// For everything that runs depend on.
 class Fingerprint {
  public:
   void add(std::string_view text) {

@@ -151,7 +151,7 @@ std::string drawing(const std::vector<StyledCurve>& curves, const std::vector<Cu
 
 constexpr double letter = 6.2;  ///< width of one, about, in fonts without serifs at 11 px
 
-/// The names of the curves below the picture, as many beside each other as fit.
+/// The names of the curves below the picture, as many next to each other as fit.
 std::string legend(const std::vector<StyledCurve>& curves, bool random, double& bottom_edge) {
   constexpr double sample = 34, row = 16;
   std::size_t longest = random ? 23 : 0;

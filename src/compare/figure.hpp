@@ -36,7 +36,7 @@ inline constexpr std::size_t colours = 7;
 [[nodiscard]] std::string standalone_figure(const std::vector<StyledCurve>& curves,
                                             const std::vector<CurvePoint>& random, const FigureTexts& texts);
 
-/// A line of that style; `inside` stands in its element.
+/// A line of that style; `inside` is in its element.
 [[nodiscard]] std::string line_path(std::size_t style, const std::string& path,
                                     const std::string& inside = "");
 

@@ -18,7 +18,7 @@ struct ParsedTrace {
   const Landscape* space = nullptr;
 };
 
-/// Empty where the line is no JSON or lacks what every trace has.
+/// Empty where the line is not JSON or lacks what every trace has.
 [[nodiscard]] std::optional<ParsedTrace> parse_trace(std::string_view line,
                                                      std::span<const Landscape> landscapes);
 

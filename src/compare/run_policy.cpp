@@ -50,7 +50,7 @@ class Calls {
     } catch (const std::exception& error) {
       fail(error.what());
     } catch (...) {
-      fail("an exception that is no std::exception");
+      fail("an exception that is not a std::exception");
     }
   }
 
@@ -63,7 +63,7 @@ class Calls {
     constexpr std::string_view prefix = "kernelsearch: ";
     if (why.starts_with(prefix)) why.erase(0, prefix.size());
     detail::raise<ConfigError>("a policy failed", place_of(trace_) + ": " + why,
-                               "mend the policy, or leave it out; with --out what is finished is kept");
+                               "fix the policy, or leave it out; with --out what is finished is kept");
   }
 
   const Trace& trace_;

@@ -76,7 +76,7 @@ class AreaScorer {
   }
 
  private:
-  /// Of the mean ranks over evaluations 1..horizon, held after `stop`.
+  /// For the mean ranks over evaluations 1..horizon, held after `stop`.
   [[nodiscard]] double area(std::size_t horizon, std::size_t stop) {
     stop = std::clamp<std::size_t>(stop, 1, horizon);
     const auto end = static_cast<std::ptrdiff_t>(stop);

@@ -101,8 +101,9 @@ std::vector<Trace> read_traces(const std::filesystem::path& file, std::span<cons
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     std::optional<comparing::ParsedTrace> parsed = comparing::parse_trace(line, landscapes);
     if (!parsed)
-      detail::raise<ConfigError>("not a trace", file.string() + ":" + std::to_string(number),
-                                 "remove the line or mend it: an object with space, strategy, repeat, evals");
+      detail::raise<ConfigError>(
+          "not a trace", file.string() + ":" + std::to_string(number),
+          "remove the line or correct it: an object with space, strategy, repeat, evals");
     if (parsed->space != nullptr) traces.push_back(std::move(parsed->trace));
   }
   return traces;

@@ -22,7 +22,7 @@ struct CommandPolicy::Body {
         seconds(options.answer_seconds),
         process(command, options.folder) {}
   ~Body() {
-    // Its end is asked for; a process that is gone already is none of our business any more.
+    // Its end is asked for; a process that is gone already is not one of our business any more.
     if (!failed) (void)process.write(external::end_message(), 1.0);
   }
   Body(const Body&) = delete;

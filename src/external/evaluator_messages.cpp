@@ -60,7 +60,7 @@ Result<EvaluatorReply> described(const EvaluatorJson& json, EvaluatorReply reply
   }
   if (const auto times = json.find("times"); times != json.end()) {
     if (!times->is_boolean())
-      return Fault{"has \"times\" that is no bool", beginning_of(in_one_line(*times)),
+      return Fault{"has \"times\" that is not a bool", beginning_of(in_one_line(*times)),
                    "answer true or false"};
     reply.claims_times = times->get<bool>();
   }
@@ -71,12 +71,13 @@ Result<EvaluatorReply> built(const EvaluatorJson& json, EvaluatorReply reply) {
   const auto features = json.find("features");
   if (features == json.end()) return reply;
   if (!features->is_object() || features->size() > most_features)
-    return Fault{"has \"features\" that are no object of at most 256 numbers",
+    return Fault{"has \"features\" that are not an object of at most 256 numbers",
                  beginning_of(in_one_line(*features)), "give an object, e.g. {\"registers\": 40}"};
   for (const auto& [name, value] : features->items()) {
     if (!value.is_number() || !std::isfinite(value.get<double>()) || name.empty() ||
         name.size() > longest_evaluator_name || clean_text(name) != name)
-      return Fault{"has a feature that is no name with a number", beginning_of(name), "give finite numbers"};
+      return Fault{"has a feature that is not a name with a number", beginning_of(name),
+                   "give finite numbers"};
     reply.features.set(name, value.get<double>());
   }
   return reply;
@@ -85,7 +86,7 @@ Result<EvaluatorReply> built(const EvaluatorJson& json, EvaluatorReply reply) {
 Result<EvaluatorReply> ran(const EvaluatorJson& json, EvaluatorReply reply) {
   const auto seconds = json.find("seconds");
   if (seconds == json.end()) return reply;
-  const Fault fault{"has \"seconds\" that are no list of times", beginning_of(in_one_line(*seconds)),
+  const Fault fault{"has \"seconds\" that are not a list of times", beginning_of(in_one_line(*seconds)),
                     "give the seconds of each call of the request, or leave them out"};
   if (!seconds->is_array() || seconds->size() > most_times) return fault;
   for (const EvaluatorJson& one : *seconds) {
@@ -100,7 +101,7 @@ Result<EvaluatorReply> ran(const EvaluatorJson& json, EvaluatorReply reply) {
 Result<EvaluatorReply> try_parse_evaluator_reply(std::string_view line) {
   const EvaluatorJson json = EvaluatorJson::parse(line, nullptr, false);
   if (!json.is_object())
-    return Fault{"answered with what is no JSON object", beginning_of(line),
+    return Fault{"answered with what is not a JSON object", beginning_of(line),
                  "keep everything but replies off standard output: print to standard error"};
   const auto text = [&json](const char* key) -> std::optional<std::string> {
     const auto found = json.find(key);
@@ -123,7 +124,7 @@ Result<EvaluatorReply> try_parse_evaluator_reply(std::string_view line) {
   reply.kind = static_cast<EvaluatorReplyKind>(kind);
   if (const auto ok = json.find("ok"); ok != json.end()) {
     if (!ok->is_boolean())
-      return Fault{"has \"ok\" that is no bool", beginning_of(in_one_line(*ok)), "true or false"};
+      return Fault{"has \"ok\" that is not a bool", beginning_of(in_one_line(*ok)), "true or false"};
     reply.ok = ok->get<bool>();
   }
   if (!reply.ok) {

@@ -16,7 +16,7 @@
 
 namespace kernelsearch::external {
 
-/// Of docs/external_evaluators.md; a program that answers with another one is refused.
+/// For docs/external_evaluators.md; a program that answers with another one is refused.
 inline constexpr std::uint64_t evaluator_protocol_version = 1;
 
 /// The bytes of one reply, at most: more is a flood.

@@ -44,7 +44,7 @@ using external::EvaluatorReply;
 using external::EvaluatorSession;
 
 constexpr std::size_t least_rounds = 5;
-/// The reference computes what is right for all timed calls until it has taken so long for a shape, then for
+/// The reference computes what is right for all timed calls until that took this long for a shape, then for
 /// one call of each request, at a place that is secret.
 constexpr double verifying_seconds = 1.0;
 /// A claim is false below this share of what our clock shows.
@@ -388,7 +388,7 @@ class ExternalWorker : public detail::PlainSampleTimer {
     return std::nullopt;
   }
 
-  /// One request of so many calls on inputs of their own, with what they came to.
+  /// One request of that many calls on inputs of their own, with what they came to.
   std::optional<detail::Fault> timed(ShapeState& shape, std::size_t calls, double& wall) {
     std::vector<std::uint32_t> order(slots_.count());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
@@ -430,7 +430,7 @@ class ExternalWorker : public detail::PlainSampleTimer {
     return std::nullopt;
   }
 
-  /// Claims are no times of ours, but one that does not agree with our clock is a lie.
+  /// Claims are not times of ours, but one that does not agree with our clock is a lie.
   std::optional<detail::Fault> judge_claims(std::size_t s, const ShapeMeasurement& shape,
                                             Features& features) {
     ShapeState& state = shapes_[s];

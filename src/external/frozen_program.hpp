@@ -47,7 +47,7 @@ class FrozenProgram {
                 Between between = Between::stands_still);
 
   /// Sends a request and takes the line that answers it; `wall`: seconds from the moment it was let go until
-  /// the line was there. Of a program that did not answer, or spoke without being asked, the verdict: it has
+  /// the line was there. For a program that did not answer, or spoke without being asked, the verdict: it has
   /// been ended.
   [[nodiscard]] Line ask(const std::string& message, const char* during, double& wall);
   /// Lets it go on without a request, for a line that it owes.

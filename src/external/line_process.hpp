@@ -29,10 +29,10 @@ class LineProcess {
   /// Closes its input, gives it two seconds to end, and ends it.
   ~LineProcess();
 
-  /// Writes the line and its end within so many seconds.
+  /// Writes the line and its end within that many seconds.
   [[nodiscard]] Result<void> write(std::string line, double seconds);
 
-  /// The next line without its end, within so many seconds.
+  /// The next line without its end, within that many seconds.
   [[nodiscard]] Result<std::string> read(double seconds);
 
   /// What it has said that nobody has read yet, without waiting.

@@ -22,7 +22,7 @@
 namespace kernelsearch::external {
 namespace {
 
-/// Virtual memory for what the reference exchanges with us; what is not used is none.
+/// Virtual memory for what the reference exchanges with us; what is not used costs none.
 constexpr std::size_t exchanged_bytes = std::size_t{64} << 30;
 /// How much further than its elements an output may be spread, so that views of larger tensors are read.
 constexpr std::size_t spread_factor = 4, spread_bytes = std::size_t{1} << 20;
@@ -125,7 +125,7 @@ ModuleReference::ModuleReference(const Problem& problem, const HostOptions& opti
   const Result<ModuleJson> reply = try_module_reply(*line, "described", id);
   if (!reply) refuse("the reference's program " + reply.error().what, reply.error().given);
   if (const std::string reason = refusal_of(*reply); !reason.empty())
-    refuse("the module is no problem that can be judged", reason);
+    refuse("the module is not a problem that can be judged", reason);
   Result<ModuleDescription> said = try_description(*reply, problem.shapes.size());
   if (!said) refuse("the reference's program " + said.error().what, said.error().given);
   description_ = *std::move(said);
@@ -291,7 +291,7 @@ std::optional<detail::Fault> CandidateServer::build(const Candidate& candidate, 
     return detail::Fault{Verdict::build_failed, reason};
   weights_ = reply->value("weights", std::string("seed"));
   if (weights_ != "names" && weights_ != "order" && weights_ != "none") weights_ = "seed";
-  // Whoever it started itself came later, and is no child of the server unless its own parent has ended.
+  // What it started itself came later, and is not the server's child unless its own parent has ended.
   pid_t server = 0;
   for (const pid_t pid : own_)
     if (std::none_of(own_.begin(), own_.end(),

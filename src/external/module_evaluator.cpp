@@ -46,12 +46,12 @@ constexpr int calls_checked = 4;
 /// The reference says what is right for all timed calls until it has taken so long, then for one call of each
 /// request, at a place that is secret.
 constexpr double seconds_verifying = 1.0;
-/// Of a shape's pairs: most of it goes by while inputs are drawn and outputs checked.
+/// For a shape's pairs: most of it goes by while inputs are drawn and outputs checked.
 constexpr double pairing_seconds = 8.0;
 
 Problem checked_module(Problem problem) {
   if (!has_module_reference(problem))
-    detail::raise<ConfigError>("the problem's reference is no Python module", problem.name,
+    detail::raise<ConfigError>("the problem's reference is not a Python module", problem.name,
                                "choose the evaluator of its backend");
   if (!problem.arguments.empty())
     detail::raise<ConfigError>("a module has arguments of its own", problem.name,
@@ -215,7 +215,7 @@ class ModuleWorker : public detail::PlainSampleTimer {
     features.set("verified_calls", static_cast<double>(verified_));
     features.set("torch.error", error_);
     features.set("torch.strict_error", strict_error_);
-    // Of each shape by its name, as traces state them; one of several processes may have seen the largest.
+    // For each shape by its name, as traces state them; one of several processes may have seen the largest.
     for (std::size_t s = 0; s < shapes_.size(); ++s)
       for (const auto& [name, error] : {std::pair("torch.absolute_error.", shapes_[s].absolute_error),
                                         std::pair("torch.relative_error.", shapes_[s].relative_error)}) {

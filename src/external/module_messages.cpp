@@ -58,7 +58,7 @@ bool read_extents(const ModuleJson& json, const char* key, std::vector<std::int6
   return true;
 }
 
-/// The type, shape and strides; nothing where they are none, or of absurd size.
+/// The type, shape and strides; nothing where they do not read, or of absurd size.
 std::optional<TensorSpec> tensor_of(const ModuleJson& json, bool strides) {
   TensorSpec spec;
   const auto type = json.is_object() ? module_text(json, "type") : std::nullopt;
@@ -152,7 +152,7 @@ std::string module_line(const ModuleJson& message) {
 Result<ModuleJson> try_module_reply(std::string_view line, std::string_view type, std::string_view id) {
   ModuleJson json = ModuleJson::parse(line, nullptr, false);
   if (!json.is_object())
-    return Fault{"answered with what is no JSON object", shown_module(line), "see docs/torch.md"};
+    return Fault{"answered with what is not a JSON object", shown_module(line), "see docs/torch.md"};
   const auto text = [&](const char* key) {
     const auto found = json.find(key);
     return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();

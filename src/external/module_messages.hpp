@@ -111,7 +111,7 @@ struct ModuleRan {
   ModuleJson result;               ///< their structure
 };
 
-/// A reply that is no JSON object of that type and id, or of which parts are missing or absurd, is a Fault.
+/// A reply that is not an object of that type and id, or of which parts are missing or absurd, is a Fault.
 [[nodiscard]] Result<ModuleJson> try_module_reply(std::string_view line, std::string_view type,
                                                   std::string_view id);
 /// `shapes`: how many the problem has.

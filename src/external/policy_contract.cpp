@@ -239,7 +239,7 @@ std::vector<ContractProperty> check_policy_contract(const PolicyMaker& make) {
     } catch (const std::exception& error) {
       property.fault = error.what();
     } catch (...) {
-      property.fault = "an exception that is no std::exception";
+      property.fault = "an exception that is not a std::exception";
     }
     properties.push_back(std::move(property));
   }

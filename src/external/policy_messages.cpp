@@ -58,7 +58,7 @@ Json config_as_json(const Space& space, const Config& config) {
 
 Result<Config> config_of(const Json& json, const Space& space) {
   if (!json.is_object())
-    return Fault{"proposed what is no configuration", shortened(text_of(json)),
+    return Fault{"proposed what is not a configuration", shortened(text_of(json)),
                  "give an object with a value for each tunable"};
   Config config{std::vector<std::uint32_t>(space.size())};
   for (std::size_t i = 0; i < space.size(); ++i) {
@@ -126,7 +126,7 @@ Json earlier_as_json(const Space& space, const std::vector<EarlierRun>& runs) {
 Result<PolicyReply> try_parse_policy_reply(std::string_view line, const Space& space) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object())
-    return Fault{"answered with a line that is no JSON object", shortened(std::string(line)),
+    return Fault{"answered with a line that is not a JSON object", shortened(std::string(line)),
                  "print nothing but messages to standard output; notes go to standard error"};
   const auto member = [&json](const char* name) { return json.contains(name) ? json[name] : Json(); };
   const Json type = member("type");

@@ -14,7 +14,7 @@
 
 namespace kernelsearch::external {
 
-/// Of docs/formats/policy_protocol.md; a policy that answers with another one is refused.
+/// For docs/formats/policy_protocol.md; a policy that answers with another one is refused.
 inline constexpr std::uint64_t policy_protocol_version = 1;
 
 /// Configurations that the first message lists at most; of a larger space it has the constraints alone.

@@ -15,13 +15,13 @@
 
 namespace kernelsearch::external {
 
-/// What the longer requests take, at least, so that what requests themselves take is little beside it.
+/// What the longer requests take, at least, so that what requests themselves take is little next to it.
 inline constexpr double request_of_calls = 0.004;
 inline constexpr std::size_t least_calls = 4, most_calls = 64;
 /// What a request itself may take without counting as its calls' time. A program that pads its single calls,
 /// so that the difference to several is less, gains this share of a longer request at most.
 inline constexpr double request_alone = 200e-6;
-/// Of so many equal requests the shortest counts: others are held up by what else the machine does.
+/// For that many equal requests the shortest counts: others are held up by what else the machine does.
 inline constexpr int slope_tries = 3;
 
 /// One time of a call by the slope of requests.

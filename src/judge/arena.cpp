@@ -30,7 +30,7 @@ std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Of the zone around an array of `bytes`.
+/// For the zone around an array of `bytes`.
 std::size_t guard_of(std::size_t bytes) {
   return bytes < page ? small_guard_bytes : guard_bytes;
 }
@@ -72,7 +72,7 @@ std::uint64_t poison_word(const PlannedArgument& argument, Storage storage, std:
 }
 
 std::uint64_t poison_by_chance(ElementType type, std::uint64_t count) noexcept {
-  if (size_in_bytes(type) == 2) return count / 1024;  // so few patterns that a sum of several is no surprise
+  if (size_in_bytes(type) == 2) return count / 1024;  // too few patterns for a sum to be a surprise
   if (is_floating(type) || size_in_bytes(type) != 4) return 0;
   // The first term of the Poisson distribution beyond k bounds what is left of it, as the expected number is
   // small.

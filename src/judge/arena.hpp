@@ -111,7 +111,7 @@ class FreshInputs;
 [[nodiscard]] std::uint64_t poison_word(const PlannedArgument& argument, Storage storage, std::uint64_t seed);
 
 /// How many elements of an honest result may look like the poison by chance: none of floating types, whose
-/// poison is no result; of integers so many that more come up once in 10^6 results whose bits are random.
+/// poison is not a result; of integers so many that more come up once in 10^6 results whose bits are random.
 [[nodiscard]] std::uint64_t poison_by_chance(ElementType type, std::uint64_t count) noexcept;
 
 /// Converts native elements to what a process with that storage reads, and back to doubles. `count` is that
@@ -159,17 +159,17 @@ class Slots {
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return inputs_.stride + outputs_.stride; }
   [[nodiscard]] std::size_t bytes(std::size_t argument) const noexcept { return bytes_[argument]; }
   [[nodiscard]] const ShapePlan& plan() const noexcept { return *plan_; }
-  /// Of the table of a call in the inputs, and the pointers in a table.
+  /// For the table of a call in the inputs, and the pointers in a table.
   [[nodiscard]] std::size_t table(std::size_t slot) const noexcept;
   [[nodiscard]] std::size_t width() const noexcept { return offsets_.size(); }
-  /// Of the first of the tables that `order` wrote.
+  /// For the first of the tables that `order` wrote.
   [[nodiscard]] std::size_t ordered_table() const noexcept { return table(count_); }
   /// Writes the tables of these slots one after the other.
   void order(std::span<const std::uint32_t> slots);
   /// Lets the worker draw its calls from the first `filled` slots.
   void let_draw(std::size_t filled);
-  /// The slots that it drew for so many calls, and behind them those that it did not; nothing where what it
-  /// left is no order of all.
+  /// The slots that it drew for that many calls, and behind them those that it did not; nothing where what it
+  /// left is not an order of all.
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> drawn(std::size_t filled) const;
   /// What the inputs of a slot hold, as stored.
   /// In the memory of `contents`, which are of no use any more.

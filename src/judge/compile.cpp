@@ -281,7 +281,7 @@ std::string CompileCache::identity(const BuildCommand& by) {
       raise<ConfigError>(
           "what identifies the build's toolchain fails",
           shown + " " + end_text(finished.status) + "\n" + clean_text(first_messages(finished.errors)),
-          "install the toolchain, list its folder in build.readable, or mend build.identity");
+          "install the toolchain, list its folder in build.readable, or correct build.identity");
     found += sha256(finished.output) + sha256(finished.errors) + "\n";
   }
   std::string name = path + " (" + sha256(found).substr(0, 32) + ")";
@@ -371,7 +371,7 @@ Compiled CompileCache::make_object(const BuildCommand& by, std::string& object, 
       shared = true;
       break;
     case Made::other:
-      return made("made a file that is no object file, no static library and no shared library");
+      return made("made a file that is neither an object file nor a static or shared library");
     case Made::object:
       break;
   }

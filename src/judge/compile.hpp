@@ -36,7 +36,7 @@ struct CommandOutput {
   Verdict verdict = Verdict::build_failed;
   std::string reason;
   std::string file;         ///< its bytes
-  std::string description;  ///< of device code: the text beside it
+  std::string description;  ///< of device code: the text next to it
   bool is_described = false;
   std::string said;  ///< the first of its messages, cleaned
 };
@@ -84,7 +84,7 @@ class CompileCache {
   Compiled build(const CompileJob& job, const std::vector<std::string>& before,
                  const std::vector<std::string>& after, const std::filesystem::path& target,
                  const std::stop_token& stop);
-  /// Runs words beside the files of a build command; `source`: and beside the kernel.
+  /// Runs words next to the files of a build command; `source`: and next to the kernel.
   Finished run_command_of(const BuildCommand& by, const std::vector<std::string>& words, bool source,
                           const std::stop_token& stop, double seconds);
   /// Within the limits of builds and this many seconds; what all compilers may read is readable besides.
@@ -111,7 +111,7 @@ class CompileCache {
 /// Where a shared library of a build command's is kept, by its name without an ending.
 [[nodiscard]] std::filesystem::path shared_place(const std::filesystem::path& stem);
 
-/// The library with our entry that calls a kept shared library, beside it; empty for what has its own entry.
+/// The library with our entry that calls a kept shared library, next to it; empty for what has its own entry.
 [[nodiscard]] std::filesystem::path caller_of(const std::filesystem::path& library);
 
 /// `$XDG_CACHE_HOME/kernelsearch`, `~/.cache/kernelsearch`, or a folder of this user's for temporary files.

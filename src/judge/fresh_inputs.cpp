@@ -275,7 +275,7 @@ void permute(std::size_t count, Rng& rng, std::byte* out) {
   }
 }
 
-/// Ascending elements without sorting all: so many of each pair of neighbours of the pool as chance gives it,
+/// Ascending elements without sorting all: as many of each pair of neighbours of the pool as chance gives it,
 /// and those few are sorted.
 template <class T>
 void ascending(const std::byte* pool, const RankRange& ranks, std::size_t count, Rng& rng, std::byte* out) {
@@ -643,7 +643,7 @@ void FreshInputs::stretches(std::size_t argument, std::size_t count, Rng& rng, s
     if (stretch.count == 0) return;
     fill(argument, stretch, lanes, out);
     for (std::uint32_t i = 0; i < stretch.outliers; ++i) {
-      // Of the sixteenth of the array's values at either end.
+      // For the sixteenth of the array's values at either end.
       const std::uint64_t random = rng();
       const RankRange whole = all.whole();
       const float depth = (whole.to - whole.from) * static_cast<float>(random & 1023u) / 16384,

@@ -68,7 +68,7 @@ class FreshInputs {
   };
   /// Longer arrays that are drawn as a whole take too long to draw for every call.
   static constexpr std::size_t most_whole = 65536;
-  /// Of offsets, whose kernels have more to do for each.
+  /// For offsets, whose kernels have more to do for each.
   static constexpr std::size_t most_offsets = 1 << 20;
 
   FreshInputs() = default;
@@ -98,7 +98,7 @@ class FreshInputs {
   /// fails.
   [[nodiscard]] Contents generated(std::uint64_t seed) const;
 
-  /// How many calls may be filled one after another within so many seconds, at least 1: a generator takes
+  /// How many calls may be filled one after another within that many seconds, at least 1: a generator takes
   /// its time for each.
   [[nodiscard]] std::size_t calls_filled_in(double seconds) const;
 

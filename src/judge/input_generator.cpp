@@ -105,7 +105,7 @@ struct InputGenerator::Impl {
     const Compiled compiled = compiler.compile(generator_job(problem));
     if (compiled.verdict != Verdict::ok)
       fail("does not build", "\n" + compiled.reason,
-           "mend it: it includes kernelsearch_inputs.hpp and defines void "
+           "fix it: it includes kernelsearch_inputs.hpp and defines void "
            "make_inputs(kernelsearch::inputs::Request&), with \"sizes\" also void "
            "make_sizes(kernelsearch::inputs::Sizes&)");
     library = compiled.library;
@@ -156,13 +156,13 @@ struct InputGenerator::Impl {
     if (fault && fault->verdict == Verdict::timed_out)
       fail("takes too long", fault->reason + " (shape " + shape.name + ")",
            "make it faster, or the shape smaller");
-    if (fault) fail("fails", fault->reason + " (shape " + shape.name + ")", "mend it");
+    if (fault) fail("fails", fault->reason + " (shape " + shape.name + ")", "fix it");
     if (!runner->slots().guards_intact(0))
-      fail("writes past an array", "shape " + shape.name, "mend it, or the sizes of the arguments");
+      fail("writes past an array", "shape " + shape.name, "fix it, or the sizes of the arguments");
     std::memcpy(&answer, runner->slots().data(0, 0), sizeof answer);
     answer.error[sizeof answer.error - 1] = '\0';
     if (answer.failed != 0 || answer.done != 1)
-      fail("gives up", std::string(answer.error) + " (shape " + shape.name + ")", "mend it");
+      fail("gives up", std::string(answer.error) + " (shape " + shape.name + ")", "fix it");
   }
 
   static PlannedArgument control_argument() {
@@ -257,7 +257,7 @@ struct InputGenerator::Impl {
       fail("finds its matrix changed", file->path.string() + " is not what it was when the problem was read",
            "start again");
     auto matrix = try_matrix_market(*text);
-    if (!matrix) fail("cannot read its matrix", file->name + ": " + matrix.error(), "mend the file");
+    if (!matrix) fail("cannot read its matrix", file->name + ": " + matrix.error(), "fix the file");
     return matrices.emplace(file->path.string(), *std::move(matrix)).first->second;
   }
 

@@ -17,12 +17,12 @@ namespace kernelsearch::detail {
 /// in a sandboxed process of its own. For problems of hosts and devices alike. Not thread-safe.
 class InputGenerator {
  public:
-  /// `problem` must outlive it. Of the options sandbox, worker, cache directory, readable folders and limits
+  /// `problem` must outlive it. For the options sandbox, worker, cache directory, readable folders and limits
   /// count. Nothing is compiled or started before it is needed.
   InputGenerator(const Problem& problem, const HostOptions& options);
   ~InputGenerator();
 
-  /// Contents in the problem's own types, per argument; empty for what is no input. With `wanted`, one entry
+  /// Contents in the problem's own types, per argument; empty for other arguments. With `wanted`, one entry
   /// for each argument, only of those: the others stay empty. The same seed gives the same. A ConfigError
   /// if the generator does not build, fails, takes too long, writes past an array or leaves an element
   /// unfilled.

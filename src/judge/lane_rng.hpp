@@ -11,7 +11,7 @@ namespace kernelsearch::detail {
 
 /// Eight streams of xoshiro256++ (Blackman and Vigna, 2018) side by side, four to a vector of 32 bytes, which
 /// processors without such vectors compute in halves: for arrays of millions of elements that are drawn for
-/// each timed call. What it draws is no part of any record.
+/// each timed call. What it draws is not part of any record.
 class LaneRng {
  public:
   static constexpr std::size_t vector_bytes = 32;

@@ -164,7 +164,7 @@ std::string_view asks_of_loader(const Elf64_Dyn& entry) {
   }
 }
 
-/// A folder of a search path that is none of these nor below one.
+/// A folder of a search path that is not one of these nor below one.
 std::optional<std::string> foreign_folder(const std::string& search,
                                           std::span<const std::filesystem::path> readable) {
   for (std::size_t at = 0; at <= search.size();) {
@@ -281,7 +281,7 @@ std::optional<std::string> unfit_library(std::string_view elf, std::string_view 
                                          std::span<const std::filesystem::path> readable) {
   const auto head = read_at<Elf64_Ehdr>(elf, 0);
   if (!head || !is_elf(*head) || head->e_type != ET_DYN)
-    return "is no shared library for 64-bit programs of this machine's byte order";
+    return "is not a shared library for 64-bit programs of this machine's byte order";
   if (head->e_machine != machine_of_this)
     return "is for another processor (ELF machine " + std::to_string(head->e_machine) + ", here " +
            std::to_string(machine_of_this) + "): build for this machine";

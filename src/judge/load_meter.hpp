@@ -19,7 +19,7 @@ namespace kernelsearch::detail {
 /// The same of the calling thread alone.
 [[nodiscard]] double waited_here();
 
-/// The cores that share their execution units with one of `cores` and are none of them.
+/// The cores that share their execution units with one of `cores` and are not one of them.
 [[nodiscard]] std::vector<int> sibling_cores(const std::vector<int>& cores,
                                              const std::filesystem::path& root = "/sys/devices/system/cpu");
 
@@ -44,7 +44,7 @@ class LoadMeter {
   explicit LoadMeter(std::vector<int> cores, std::filesystem::path proc = "/proc",
                      std::filesystem::path sys = "/sys/devices/system/cpu");
 
-  /// Since it was made. Of what was measured meanwhile: for how long it had a core, and for how long it
+  /// Since it was made. For what was measured meanwhile: for how long it had a core, and for how long it
   /// waited for one (`waited_seconds`); negative where that is not known.
   [[nodiscard]] MachineLoad load(double had_seconds, double waited_seconds) const;
 

@@ -135,7 +135,7 @@ std::string lock_problem(const fs::path& folder) {
   return {};
 }
 
-/// One file of a lock. Beside it lies that of its queue: who waits holds the queue, so that whoever had the
+/// One file of a lock. Next to it is that of its queue: who waits holds the queue, so that who had the
 /// last turn stands behind and cannot take the lock again at once.
 struct MeasuringTurn::File {
   File(const fs::path& folder, const std::string& name)

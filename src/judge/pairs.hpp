@@ -74,14 +74,14 @@ class Pairs {
     if (round_ >= rounds_ || options_.stop.stop_requested()) return false;
     return round_ < least_rounds || !(starting_ > most_starting() || is_plain());
   }
-  /// Of rounds that count, those that were begun.
+  /// For rounds that count, those that were begun.
   [[nodiscard]] std::size_t round() const noexcept { return round_; }
   [[nodiscard]] std::size_t rounds() const noexcept { return rounds_; }
   [[nodiscard]] const std::stop_token& stop() const noexcept { return options_.stop; }
   /// Tells how long it took to start the processes of a round: where that is most of the time, fewer rounds
   /// must do.
   void started(double seconds) noexcept { starting_ += seconds; }
-  /// What was taken so far cannot be put beside what follows: both sides are timed in another way from now
+  /// What was taken so far cannot be put next to what follows: both sides are timed in another way from now
   /// on.
   void start_over() {
     shapes_.clear();
@@ -158,7 +158,7 @@ class Pairs {
   static constexpr std::size_t least_rounds = 3;
   static constexpr double plain = 1.25;
 
-  /// Whether the interval, as wide as so few rounds make it, is nowhere near 1. That of equal kernels is not.
+  /// Whether the interval, as wide as few rounds make it, is nowhere near 1. That of equal kernels is not.
   [[nodiscard]] bool is_plain() const {
     const Speedup now = speedup();
     return now.pairs > 0 && (now.interval.low > plain || now.interval.high < 1 / plain);

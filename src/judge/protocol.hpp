@@ -30,11 +30,11 @@ struct Command {
   std::uint32_t calls = 0;  ///< of `run`: each has the next table of arguments, or that of a drawn slot
   std::uint64_t table = 0;  ///< offset of the first table in the inputs
   std::uint32_t width = 0;  ///< pointers in a table
-  /// Above 0: each call has one of so many slots, which the worker draws as it makes the call, none twice.
+  /// Above 0: each call has one of that many slots, which the worker draws as it makes the call, none twice.
   std::uint32_t filled = 0;
 };
 
-/// Of a reply: why it ends, or could not do what it was told.
+/// For a reply: why it ends, or could not do what it was told.
 enum Failure : std::uint32_t {
   nothing_failed,
   in_words,         ///< `text` says it

@@ -94,7 +94,7 @@ std::optional<Fault> Runner::lockstep(std::span<const std::uint32_t> slots, doub
   for (const std::uint32_t slot : slots) {
     if (outputs.empty()) break;
     const std::size_t a = outputs[rng.below(outputs.size())];
-    // Mostly the last element: whoever does a part of the work before answering begins in front.
+    // Mostly the last element: the one who does a part of the work before answering begins in front.
     const std::size_t at = rng.chance(0.5) ? slots_.bytes(a) - 1 : rng.below(slots_.bytes(a));
     watched.push_back(slots_.data(slot, a) + at);
   }

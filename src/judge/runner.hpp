@@ -77,7 +77,7 @@ class ClockOverhead {
   [[nodiscard]] double of_batch();
   /// The same, or what was measured a moment ago.
   [[nodiscard]] double of_batch_lately();
-  /// Seconds that the worker needs of its own for each call of a function with so many arguments, beside its
+  /// Seconds that the worker itself needs for each call of a function with that many arguments, besides its
   /// kernel: drawing a slot, copying its pointers, a call that does nothing. Measured once.
   [[nodiscard]] double of_call(std::size_t arguments);
   /// Half of what the middle half of them differ by: what taking it off leaves open.

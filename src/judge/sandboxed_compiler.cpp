@@ -33,7 +33,7 @@ void write_text(const fs::path& file, const std::string& text) {
 /// Copies the folder, runs the command in the copy, and prints the file that it made, if it made one. Limits
 /// on processes count those of a user in the whole system where there are no namespaces, and would meet
 /// others; dash and bash call them differently. Described, the file comes after its size, and is followed by
-/// the one beside it.
+/// the one next to it.
 std::string command_script(Sandbox sandbox, bool is_described) {
   const std::string limit = "{ ulimit -u 512 2>/dev/null || ulimit -p 512 2>/dev/null; }; ";
   return (sandbox == Sandbox::bubblewrap ? limit : "") +

@@ -31,22 +31,22 @@ struct CompilerRun {
   double seconds = 60.0;
   std::stop_token stop = {};                        ///< ends it, as at its limit
   std::size_t max_output = std::size_t{256} << 20;  ///< bytes of what it makes
-  /// It is no compiler that we know but the problem's own command: it runs in a copy of the folder
+  /// It is not a compiler that we know but the problem's own command: it runs in a copy of the folder
   /// `problem/` that it may write, which is `compiler_work` in its options, and sees its own processes in
   /// /proc, if only its own can be shown. Whether it makes something is its business.
   bool is_command = false;
-  /// Of a command: the output is for `split_made`, with the file `compiler_output`.json where it made one.
+  /// For a command: the output is for `split_made`, with the file `compiler_output`.json where it made one.
   bool is_described = false;
 };
 
 /// In the options of a command: the copy of `problem/`.
 inline constexpr std::string_view compiler_work = "${WORK}";
 
-/// What a described command made: the file, and the text of the one beside it.
+/// What a described command made: the file, and the text of the one next to it.
 struct DescribedOutput {
   std::string file;
   std::string description;
-  bool is_described = false;  ///< it made the file beside it, which may be empty
+  bool is_described = false;  ///< it made the file next to it, which may be empty
 };
 
 /// Takes apart the output of a described command; nothing where it made no file.

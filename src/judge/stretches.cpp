@@ -26,7 +26,7 @@ float uniform(Rng& rng, double from, double to) {
 }
 
 /// A part of `whole` of half its width at least: a narrower one far from 0 makes differences of its elements
-/// small beside their magnitudes, which kernels that compute a variance in one pass do not bear.
+/// small next to their magnitudes, which kernels that compute a variance in one pass do not bear.
 RankRange half_at_least(const RankRange& whole, Rng& rng) {
   const float all = whole.to - whole.from, width = all * uniform(rng, 0.5, 1);
   const float from = whole.from + (all - width) * static_cast<float>(rng.uniform());
@@ -54,7 +54,7 @@ DeclaredRange declared_range(const Argument& argument) {
   if (argument.type == ElementType::boolean) {
     declared.zero = 0;
   } else if (argument.initialisation == Initialisation::normal) {
-    // Of a mean beyond the deviation the sign may be what the kernel counts on.
+    // For a mean beyond the deviation the sign may be what the kernel counts on.
     if (argument.high > 0 && std::abs(argument.low) <= argument.high)
       declared.zero = 0.5 * std::erfc(argument.low / argument.high / std::sqrt(2.0));
   } else if (argument.low <= 0 && argument.high > 0) {

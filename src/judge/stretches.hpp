@@ -18,7 +18,7 @@ struct DeclaredRange {
   bool varies = false;         ///< false: drawn as declared, by the problem's word or by what it means
   std::optional<double> zero;  ///< the rank of 0 where 0 may be drawn
 };
-/// Of an argument with its numbers for a shape.
+/// For an argument with its numbers for a shape.
 [[nodiscard]] DeclaredRange declared_range(const Argument& argument);
 
 /// A part of the ranks.

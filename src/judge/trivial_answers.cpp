@@ -32,7 +32,7 @@ using detail::PlannedArgument;
 using detail::ShapePlan;
 using Bytes = std::vector<std::byte>;
 
-/// An answer must pass on so many sets of inputs, and what leaves out half of an input on more: the largest
+/// An answer must pass on that many sets of inputs, and what leaves out half of an input on more: the largest
 /// of a single row is in the first half of it every second time.
 constexpr std::size_t least_sets = 2, sets_of_halves = 6;
 /// Axes of one input of which a half is left out, at most.
@@ -220,7 +220,7 @@ class ShapeTrial {
     if (passes(a, least_sets + 1, [&](std::size_t number) { return of(number == 0 ? 1 : 0, middle_of); }))
       return "a constant";
     if (argument.count == 1) return nullptr;
-    // Of elements that are all equal the mean is the answer.
+    // For elements that are all equal the mean is the answer.
     const auto own = [&](double (*value)(std::vector<double>)) {
       return [&, value](std::size_t number) -> std::optional<Bytes> {
         const Bytes& right = solved(number).right[a];

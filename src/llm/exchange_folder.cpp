@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 constexpr int format_version = 1;
 
-/// Text that is no UTF-8, as compilers may print, is kept as far as it is.
+/// Text that is not UTF-8, as compilers may print, is kept as far as it is.
 std::string dumped(const json& document, int indent = -1) {
   return document.dump(indent, ' ', false, json::error_handler_t::replace);
 }

@@ -122,7 +122,7 @@ struct HttpChatModel::State {
     for (const auto& [name, value] : endpoint.headers)
       if (name.empty() || (name + value).find_first_of("\r\n") != std::string::npos ||
           name.find_first_of(": \t") != std::string::npos)
-        detail::raise<ConfigError>("a header of the model `" + endpoint.name + "` is none", name,
+        detail::raise<ConfigError>("a header of the model `" + endpoint.name + "` is not a header name", name,
                                    "correct it");
     target = detail::request_target(endpoint.provider, url->path);
     transport = std::make_unique<detail::HttpTransport>(

@@ -156,7 +156,7 @@ struct HttpTransport::State {
       if (error) return failure(error, "asking the proxy for", "connect", timeouts.connect, deadline);
     }
     if (!parser.is_header_done())
-      return HttpFailure{ChatFailure::network, "the proxy answered what is no HTTP: " + error.message(),
+      return HttpFailure{ChatFailure::network, "the proxy answered what is not HTTP: " + error.message(),
                          false};
     const int status = static_cast<int>(parser.get().result_int());
     if (status >= 200 && status < 300) return std::nullopt;
@@ -212,7 +212,7 @@ struct HttpTransport::State {
             return fail({ChatFailure::malformed,
                          fmt::format("the answer is longer than {} bytes", largest_answer), true});
           if (error && error != http::error::need_more)
-            return fail({ChatFailure::malformed, "the answer is no HTTP: " + error.message(), true});
+            return fail({ChatFailure::malformed, "the answer is not HTTP: " + error.message(), true});
           if (parser.is_header_done() && !head_told && parser.get().result_int() >= 200) {
             head_told = true;
             tell_head(parser.get(), sink);
@@ -282,7 +282,7 @@ HttpTransport::HttpTransport(Url server, const ProxySettings& proxies, CallTimeo
   if (const std::string& proxy = proxies.for_target(to.secure, to.host, to.port); !proxy.empty()) {
     state_->proxy = parse_url(proxy.find("://") == std::string::npos ? "http://" + proxy : proxy);
     if (!state_->proxy || state_->proxy->secure)
-      raise<ConfigError>("a proxy is no http URL", "in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY",
+      raise<ConfigError>("a proxy is not an http URL", "in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY",
                          "write http://host:port, or except the host with NO_PROXY");
   }
   if (!to.secure) return;

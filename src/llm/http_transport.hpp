@@ -48,7 +48,7 @@ class HttpTransport {
   using Clock = std::chrono::steady_clock;
   using Headers = std::vector<std::pair<std::string, std::string>>;
 
-  /// A ConfigError for a proxy that is no http URL, and for a file of certificates that cannot be read.
+  /// A ConfigError for a proxy that is not an http URL, and for a file of certificates that cannot be read.
   HttpTransport(Url server, const ProxySettings& proxies, CallTimeouts timeouts, std::string ca_file,
                 std::size_t largest_answer);
   HttpTransport(const HttpTransport&) = delete;

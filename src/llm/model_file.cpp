@@ -36,7 +36,7 @@ class Reader {
   template <class Take>
   void entries(const JsonNode& node, const std::string& what, std::string_view known, Take&& take) const {
     if (node.kind != Kind::object)
-      fail(node, what + " is no object", "another kind of value", "write { ... }");
+      fail(node, what + " is not an object", "another kind of value", "write { ... }");
     for (std::size_t i = 0; i < node.items.size(); ++i)
       if (!take(node.keys[i], node.items[i]))
         fail(node.items[i], what + " has an unknown key", node.keys[i], fmt::format("known are: {}", known));
@@ -44,7 +44,7 @@ class Reader {
 
   [[nodiscard]] std::string text(const JsonNode& node, const std::string& key) const {
     if (node.kind != Kind::string)
-      fail(node, "`" + key + "` is no text", "another kind of value", "put it in quotes");
+      fail(node, "`" + key + "` is not a text", "another kind of value", "put it in quotes");
     return node.string;
   }
   [[nodiscard]] bool boolean(const JsonNode& node, const std::string& key) const {
@@ -55,14 +55,14 @@ class Reader {
   [[nodiscard]] double number(const JsonNode& node, const std::string& key, double least) const {
     const double value = node.kind == Kind::integer ? static_cast<double>(node.integer) : node.real;
     if ((node.kind != Kind::integer && node.kind != Kind::real) || !(value >= least))
-      fail(node, "`" + key + "` is no number", "another value",
+      fail(node, "`" + key + "` is not a number", "another value",
            fmt::format("write one of at least {}", least));
     return value;
   }
   [[nodiscard]] std::uint32_t whole(const JsonNode& node, const std::string& key, std::int64_t least) const {
     if (node.kind != Kind::integer || node.integer < least ||
         node.integer > std::numeric_limits<std::int32_t>::max())
-      fail(node, "`" + key + "` is no whole number", "another value",
+      fail(node, "`" + key + "` is not a whole number", "another value",
            fmt::format("write one of at least {}", least));
     return static_cast<std::uint32_t>(node.integer);
   }
@@ -305,14 +305,14 @@ class ModelFileReader {
                                   [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
     // Not shown: it may be the key itself.
     if (!fine)
-      reader_.fail(node, "`key_env` is no name of a variable", "not shown",
+      reader_.fail(node, "`key_env` is not a name of a variable", "not shown",
                    "write the variable's name, not the key");
     return name;
   }
 
   std::string parameters(const JsonNode& node) const {
     if (node.kind != Kind::object)
-      reader_.fail(node, "`parameters` is no object", "another kind of value", "write { ... }");
+      reader_.fail(node, "`parameters` is not an object", "another kind of value", "write { ... }");
     return plain(node).dump();
   }
 

@@ -191,7 +191,7 @@ ProviderReply read_reply(Provider provider, int http_status, std::string_view bo
     return reply;
   }
   if (failed || !document.is_object()) {
-    reply.malformed = body.empty() ? "it is empty" : "it is no JSON: " + shortened(body.substr(0, 120));
+    reply.malformed = body.empty() ? "it is empty" : "it is not JSON: " + shortened(body.substr(0, 120));
     return reply;
   }
   provider == Provider::openai ? read_openai(document, reply) : read_anthropic(document, reply);
@@ -222,7 +222,7 @@ bool ReplyStream::event(std::string_view type, std::string_view data) {
   boost::system::error_code failed;
   const bj::value document = bj::parse(bj::string_view(data.data(), data.size()), failed, &memory);
   if (failed || !document.is_object())
-    return malformed("an event of its stream is no JSON: " + shortened(data.substr(0, 120)));
+    return malformed("an event of its stream is not JSON: " + shortened(data.substr(0, 120)));
   if (const bj::value* error = find(&document, "error");
       (error != nullptr && !error->is_null()) || type == "error") {
     reply_.error = read_error(error ? error : &document, 0, data);

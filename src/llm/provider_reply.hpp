@@ -20,7 +20,7 @@ struct ProviderError {
   std::string text;  ///< the provider's own words, cut to a readable length
 };
 
-/// What could be read of a reply so far; `error` or `malformed` where it is none.
+/// What could be read of a reply so far; `error` or `malformed` where it is not one.
 struct ProviderReply {
   std::string text;
   std::string refusal;

@@ -20,7 +20,7 @@ std::string speaker_name(Speaker speaker) {
 json parsed(const std::string& text, const char* what) {
   json value = json::parse(text, nullptr, false);
   if (value.is_discarded() || !value.is_object())
-    raise<ConfigError>(std::string(what) + " is no JSON object", text.substr(0, 200), "correct it");
+    raise<ConfigError>(std::string(what) + " is not a JSON object", text.substr(0, 200), "correct it");
   return value;
 }
 
@@ -80,7 +80,7 @@ json anthropic_body(const Endpoint& endpoint, const ChatRequest& request) {
   if (messages.empty())
     raise<ConfigError>("a question has no message of a user",
                        std::to_string(request.messages.size()) + " messages",
-                       "add one; instructions alone are no question");
+                       "add one; instructions alone are not a question");
   const json cache = {{"type", "ephemeral"}};
   if (stable_messages != 0)
     messages[stable_messages - 1]["content"][0]["cache_control"] = cache;
@@ -109,7 +109,7 @@ std::string request_body(const Endpoint& endpoint, const ChatRequest& request) {
   json body = endpoint.provider == Provider::openai ? openai_body(endpoint, request)
                                                     : anthropic_body(endpoint, request);
   if (!endpoint.parameters.empty()) body.merge_patch(parsed(endpoint.parameters, "`parameters` of a model"));
-  // Compilers and kernels may print what is no UTF-8; a provider would refuse it.
+  // Compilers and kernels may print what is not UTF-8; a provider would refuse it.
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -11,7 +11,7 @@
 
 namespace kernelsearch::detail {
 
-/// What is posted for a question. A ConfigError for a schema or parameters that are no JSON, and for
+/// What is posted for a question. A ConfigError for a schema or parameters that are not JSON, and for
 /// questions that the provider's interface cannot say.
 [[nodiscard]] std::string request_body(const Endpoint& endpoint, const ChatRequest& request);
 

@@ -62,7 +62,7 @@ Rule read_rule(const RecordedJson& object, const fs::path& folder) {
       rule.text = value.get<std::string>();
     } else if (key == "file") {
       const fs::path name = value.get<std::string>();
-      if (name.has_parent_path()) throw std::runtime_error("\"file\" names a file beside the script");
+      if (name.has_parent_path()) throw std::runtime_error("\"file\" names a file next to the script");
       rule.text = read_all(folder / name);
     } else {
       throw std::runtime_error("unknown key \"" + key + '"');

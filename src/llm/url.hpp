@@ -23,7 +23,7 @@ struct Url {
   [[nodiscard]] std::string host_and_port() const;
 };
 
-/// Nothing for text that is no http or https URL, or has a query, a fragment, blanks or control characters.
+/// Nothing for text that is not such a URL, or has a query, a fragment, blanks or control characters.
 [[nodiscard]] std::optional<Url> parse_url(std::string_view text);
 
 [[nodiscard]] std::string base64(std::string_view bytes);

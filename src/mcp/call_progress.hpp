@@ -23,7 +23,7 @@
 
 namespace kernelsearch::detail {
 
-/// Tells whoever called a tool how far its step is.
+/// Tells the one who called a tool how far its step is.
 class CallProgress final : public RunObserver {
  public:
   CallProgress(const ToolCall& call, const StepLimit& limit) : call_(call), limit_(limit) {}
@@ -58,7 +58,7 @@ class CallProgress final : public RunObserver {
   Clock::time_point begun_ = Clock::now();
 };
 
-/// Tells whoever called a tool, once a second, that work goes on which is one piece: how long it has taken.
+/// Tells the caller of a tool, once a second, that work goes on which is one piece: how long it has taken.
 class CallClock final : public RunObserver {
  public:
   CallClock(const ToolCall& call, std::string what)

@@ -42,20 +42,20 @@ inline constexpr const char* meta_version = "io.modelcontextprotocol/protocolVer
 inline constexpr const char* meta_capabilities = "io.modelcontextprotocol/clientCapabilities";
 inline constexpr const char* meta_server = "io.modelcontextprotocol/serverInfo";
 
-/// The text as JSON, or why it is none: not UTF-8, not JSON, nested deeper than `depth`.
+/// The text as JSON, or why there is none: not UTF-8, not JSON, nested deeper than `depth`.
 struct Parsed {
   nlohmann::json value;
   std::string fault;  ///< empty where it was read
 };
 [[nodiscard]] Parsed parse_message(std::string_view text, std::size_t depth);
 
-/// A request's id as a key: numbers and strings never meet. Empty for what is no id.
+/// A request's id as a key: numbers and strings never meet. Empty for what is not an id.
 [[nodiscard]] std::string id_key(const nlohmann::json& id);
 
 [[nodiscard]] nlohmann::json error_message(const nlohmann::json& id, const RpcFault& fault);
 [[nodiscard]] nlohmann::json result_message(const nlohmann::json& id, nlohmann::json result);
 
-/// One line; bytes that are no UTF-8 are replaced.
+/// One line; bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string one_line(const nlohmann::json& message);
 
 }  // namespace kernelsearch::detail

@@ -26,7 +26,7 @@ detail::McpEra McpServer::Impl::era_of(const std::string& method, const json& pa
   }
   if (method == "initialize") return {std::string(detail::legacy_versions[0]), {}};
   if (method == "ping" && agreed.empty()) return {std::string(detail::legacy_versions[0]), {}};
-  // Whoever asks what is spoken here cannot know it yet.
+  // The one who asks what is spoken here cannot know it yet.
   if (method == "server/discover" && agreed.empty()) return {std::string(detail::modern_version), {}};
   if (agreed.empty())
     throw RpcFault{RpcError::invalid_params,

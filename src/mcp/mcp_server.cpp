@@ -59,7 +59,7 @@ void McpServer::Impl::receive(std::string_view text) {
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
   detail::Parsed parsed = detail::parse_message(text, options.depth);
   if (!parsed.fault.empty()) {
-    refuse({RpcError::parse, "the line is no JSON: " + parsed.fault + "; send one message a line"});
+    refuse({RpcError::parse, "the line is not JSON: " + parsed.fault + "; send one message a line"});
     return;
   }
   if (!parsed.value.is_array()) {

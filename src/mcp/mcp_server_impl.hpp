@@ -115,7 +115,7 @@ struct McpServer::Impl {
   std::vector<Offered> tools;
   Send send;
   McpOptions options;
-  // Of the handshake; touched by the receiving thread alone.
+  // For the handshake; touched by the receiving thread alone.
   std::string agreed;
   json client_capabilities = json::object();
 

@@ -120,7 +120,7 @@ std::vector<MethodEntry> read_method_files(const fs::path& data) {
     if (!found.is_regular_file() || found.path().extension() != ".json") continue;
     const fs::path below = fs::relative(found.path(), data, error);
     if (below.empty() || !below.has_parent_path()) continue;
-    // What proves a transformation is none.
+    // Nothing proves a transformation.
     if (below.generic_string().starts_with("transformations/proofs/")) continue;
     std::ifstream stream(found.path());
     const auto json = nlohmann::json::parse(stream, nullptr, false, true);

@@ -255,7 +255,7 @@ ToolReply RunTools::list_methods(const json& arguments, const ToolCall&) const {
       out["policies"].push_back({{"name", entry.name}, {"summary", entry.summary}});
       text += fmt::format(" {}", entry.name);
     }
-    text += "\npolicies that suggest moves to whoever writes kernels:";
+    text += "\npolicies that suggest moves to the one who writes kernels:";
     for (const MovePolicyEntry& entry : move_policies()) {
       out["suggesting_policies"].push_back({{"name", entry.name}, {"summary", entry.summary}});
       text += fmt::format(" {}", entry.name);

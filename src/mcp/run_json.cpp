@@ -189,7 +189,7 @@ std::string_view verdict_advice(Verdict verdict) noexcept {
     case Verdict::ok:
       return "Compare the time with the parent's and the best's; build on it if it is faster.";
     case Verdict::not_generated:
-      return "Nothing to mend; go on with another move.";
+      return "Nothing to fix; go on with another move.";
     case Verdict::rejected:
       return "Choose settings that the problem's `valid` accepts for some shape.";
     case Verdict::build_failed:
@@ -213,7 +213,7 @@ std::string_view verdict_advice(Verdict verdict) noexcept {
       return "Write only to outputs and inside their sizes, compute from the inputs given, keep nothing "
              "between calls.";
     case Verdict::not_applicable:
-      return "Nothing to mend; it costs nothing, and is not asked for on this kernel again.";
+      return "Nothing to fix; it costs nothing, and is not asked for on this kernel again.";
   }
   return "";
 }

@@ -11,7 +11,7 @@
 /// Runs and trials as the tools give them.
 namespace kernelsearch::detail {
 
-/// A trial with what matters to whoever wrote it; `shapes`: with the timing of each.
+/// A trial with what matters to the one who wrote it; `shapes`: with the timing of each.
 [[nodiscard]] nlohmann::json trial_json(const StoredTrial& trial, bool shapes);
 /// How a run stands.
 [[nodiscard]] nlohmann::json run_json(const RunManager& manager, RunId run);

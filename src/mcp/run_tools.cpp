@@ -42,7 +42,7 @@ std::vector<Tool> run_tools(RunManager& manager, RunToolsOptions options) {
       "ends. Answers when the run is ready, which may take a minute.",
       "start_run", "run_result", false, false, calls(&RunTools::start_run));
   add("step", "Let a run work",
-      "Lets a run's policy build, check and time candidates: so many trials, or so many seconds. Reports "
+      "Lets a run's policy build, check and time candidates: for a number of trials, or of seconds. Reports "
       "progress and "
       "can be cancelled; the run can always be continued. In a submit run it gives the next suggested move.",
       "step", "step_result", false, false, calls(&RunTools::step));

@@ -13,7 +13,7 @@
 namespace kernelsearch::detail {
 namespace {
 
-/// The checks of one shape at the default configuration, beside the places in the file that they speak of.
+/// The checks of one shape at the default configuration, next to the places in the file that they speak of.
 class ShapeCheck {
  public:
   ShapeCheck(const JsonCursor& document, const Problem& problem, const Shape& shape,
@@ -101,7 +101,7 @@ class ShapeCheck {
     const Value given =
         located(place, "cannot be evaluated" + for_shape(), [&] { return evaluate(expression, shape_); });
     if (given.index() > 2 || !(to_number(given) >= 0))
-      place.refuse("is no count" + for_shape(), expression.text() + " is " + to_string(given),
+      place.refuse("is not a count" + for_shape(), expression.text() + " is " + to_string(given),
                    "it must be a number >= 0");
   }
 

@@ -113,7 +113,7 @@ std::optional<double> accepted(const Problem& problem, const Candidate& candidat
       if (argument.is_scalar()) (void)scalar_value(argument, shape);
     return bytes;
   } catch (const ConfigError&) {
-    return std::nullopt;  // a size that is no whole number, say, or does not fit its argument's type
+    return std::nullopt;  // a size that is not a whole number, say, or does not fit its argument's type
   }
 }
 
@@ -315,18 +315,18 @@ SizeRange read_size_range(const JsonCursor& place, const std::string& name, cons
   for (const NamedValue& variable : problem.shapes.front().variables) known.push_back(variable.first);
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     const std::string nearest = nearest_name(name, known);
-    place.refuse("is no variable of the shapes", name,
+    place.refuse("is not a variable of the shapes", name,
                  nearest.empty() ? "name one of theirs" : "did you mean " + nearest + "?");
   }
   for (const Shape& shape : problem.shapes)
     if (!std::holds_alternative<std::int64_t>(size_value(shape, name)))
-      place.refuse("is a range of a variable that is no whole number in shape \"" + shape.name + '"',
+      place.refuse("is a range of a variable that is not a whole number in shape \"" + shape.name + '"',
                    to_string(size_value(shape, name)), "give ranges for sizes only");
   SizeRange range;
   range.name = name;
   if (place.kind() == JsonNode::Kind::array) {
     const std::vector<JsonCursor> ends = place.items(todo);
-    if (ends.size() != 2) place.refuse("is no range", std::to_string(ends.size()) + " numbers", todo);
+    if (ends.size() != 2) place.refuse("is not a range", std::to_string(ends.size()) + " numbers", todo);
     range.low = ends[0].integer(todo);
     range.high = ends[1].integer(todo);
   } else {
@@ -367,7 +367,7 @@ HiddenShapes read_hidden_shapes(const JsonCursor& place, const Problem& problem)
   if (const auto count = place.find("count")) {
     const std::int64_t given = count->integer("give the number of shapes of each evaluation, e.g. 3");
     if (given < 1 || given > static_cast<std::int64_t>(most_hidden))
-      count->refuse("is no number from 1 to 64", "give the number of shapes of each evaluation, e.g. 3");
+      count->refuse("is not a number from 1 to 64", "give the number of shapes of each evaluation, e.g. 3");
     hidden.count = static_cast<std::size_t>(given);
   }
   const JsonCursor ranges = place.at("ranges", todo);

@@ -137,7 +137,8 @@ std::size_t JsonCursor::choice(std::string_view what, std::initializer_list<std:
   for (std::size_t i = 0; i < known.size(); ++i)
     if (known[i] == text) return i;
   const std::string nearest = nearest_name(text, known);
-  refuse("is no " + std::string(what), nearest.empty() ? todo : "did you mean " + nearest + "? " + todo);
+  refuse("is not a known " + std::string(what),
+         nearest.empty() ? todo : "did you mean " + nearest + "? " + todo);
 }
 
 std::optional<JsonCursor> JsonCursor::find(std::string_view key) const {

@@ -93,7 +93,7 @@ class TreeBuilder {
     // The library's prefix counts lines its own way; ours leads the message.
     if (const auto at = reason.find(": ", reason.find("] ")); at != std::string::npos)
       reason.erase(0, at + 2);
-    fail("is no JSON", reason, token.empty() ? "check what stands before" : "check what stands near it");
+    fail("is not JSON", reason, token.empty() ? "check what stands before" : "check what stands near it");
   }
 
   JsonNode take() { return std::move(root_); }

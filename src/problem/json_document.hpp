@@ -23,7 +23,7 @@ struct JsonNode {
   int line = 0;
 };
 
-/// Parses JSON with comments; `file` is named in errors. A ConfigError for text that is no JSON, a key given
+/// Parses JSON with comments; `file` is named in errors. A ConfigError for text that is not JSON, a key given
 /// twice, a number that no 64-bit integer or double holds, or nesting deeper than 64.
 [[nodiscard]] JsonNode parse_json(std::string_view text, const std::string& file);
 

@@ -13,7 +13,7 @@
 namespace kernelsearch {
 namespace {
 
-// Of CUDA since compute capability 2.0 and of HIP (hipDeviceAttributeMaxThreadsPerBlock) on all that is
+// For CUDA since compute capability 2.0 and for HIP (hipDeviceAttributeMaxThreadsPerBlock) on all that is
 // supported; of OpenCL more than any device is known to have (PoCL: 4096), which says itself what it has.
 constexpr std::uint64_t most_threads = 1024, most_items = 65536;
 
@@ -151,7 +151,7 @@ std::vector<LaunchStep> launch_of(const Problem& problem, const Kernel& kernel) 
   auto steps = try_launch_of(problem, kernel);
   if (!steps)
     detail::raise<ConfigError>("the kernel's own launch cannot be used", steps.error(),
-                               "mend the line //@launch of its macros region");
+                               "correct the line //@launch of its macros region");
   return *std::move(steps);
 }
 

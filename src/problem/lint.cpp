@@ -258,7 +258,7 @@ class ShapeLint {
          "give the tolerance an \"error_cap\" below the size of the results, or a ratio of 1");
   }
 
-  /// Whether something that is no result passes as one: zeros, the mean, another call's result.
+  /// Whether something that is not a result passes as one: zeros, the mean, another call's result.
   void check_spread(std::size_t o, const Tolerance& tolerance, const std::vector<double>& values,
                     const std::vector<double>& others) {
     double mean = 0;
@@ -447,7 +447,7 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
     if (std::find(known.begin(), known.end(), trait) != known.end()) continue;
     const std::string near = nearest_name(trait, known);
     findings.push_back(
-        {Severity::warning, "trait " + trait + " is none that our methods ask for",
+        {Severity::warning, "trait " + trait + " is not one that our methods ask for",
          near.empty() ? "docs/formats/problem.md lists those that they do" : "did you mean " + near + "?"});
   }
   // A call of a few hundred nanoseconds drowns in the cost of calling and reading the clock.

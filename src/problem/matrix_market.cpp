@@ -26,7 +26,7 @@ class Reader {
     SparseMatrix matrix;
     const auto rows = whole(), columns = whole(), count = whole();
     if (!rows || !columns || !count || !word().empty())
-      return fault("is no line of rows, columns and entries");
+      return fault("is not a line of rows, columns and entries");
     if (*rows < 0 || *columns < 0 || *count < 0 || *rows > most_rows || *columns > most_rows)
       return fault("has sizes out of range");
     if (mirrored_ && *rows != *columns) return fault("says that a symmetric matrix is not square");

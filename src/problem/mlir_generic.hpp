@@ -57,10 +57,10 @@ struct MlirText {
 /// Parses `text`; `file` is how messages call it. At most 16 MiB, regions at most 64 deep.
 [[nodiscard]] Result<MlirText> try_parse_mlir(std::string_view text, const std::string& file);
 
-/// The elements of a printed array `[a, b]`; nothing where it is none.
+/// The elements of a printed array `[a, b]`; nothing for other text.
 [[nodiscard]] std::optional<std::vector<std::string>> mlir_elements(std::string_view array);
 
-/// The value of a printed string attribute `"a\22b"`; nothing where it is none.
+/// The value of a printed string attribute `"a\22b"`; nothing for other text.
 [[nodiscard]] std::optional<std::string> mlir_string(std::string_view printed);
 
 /// A printed integer attribute such as `8 : i64` or `28 : ui8`, its type empty where it is not printed (i64).

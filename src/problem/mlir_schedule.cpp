@@ -30,7 +30,7 @@ struct MlirStripped {
   MlirSpan span;
   std::string result, type;  ///< `%6 = ` and its type; empty: it has no result
   std::optional<Expression> value;
-  std::optional<Expression> active;  ///< of the region that it stands in
+  std::optional<Expression> active;  ///< of the region that it is in
 };
 
 struct MlirScheduleData {
@@ -102,7 +102,7 @@ std::string tunable_name(const std::string& given, const std::vector<Tunable>& t
   return result;
 }
 
-/// Of the condition under which a region is run, in characters.
+/// For the condition under which a region is run, in characters.
 constexpr std::size_t longest_condition = 20'000;
 
 /// Walks the operations of a schedule in their order.
@@ -138,7 +138,7 @@ class ScheduleReader {
     if (text.empty()) return std::nullopt;
     std::optional<Expression> expression;
     if (text.size() <= longest_condition) expression = Expression::try_parse(text, unparsed_);
-    if (!expression) refuse(operation, "stands in too many alternatives", "nest fewer of them");
+    if (!expression) refuse(operation, "is nested in too many alternatives", "nest fewer of them");
     return expression;
   }
 
@@ -203,7 +203,8 @@ class ScheduleReader {
           return plain(option) == selection;
         });
         if (position == options.end()) {
-          refuse(operation, "selects what is none of its options: " + value, "select one of them, or none");
+          refuse(operation, "selects what is not one of its options: " + value,
+                 "select one of them, or none");
           return std::nullopt;
         }
         at = static_cast<std::size_t>(position - options.begin());
@@ -267,7 +268,7 @@ class ScheduleReader {
       const auto found = known_.find(operation.operands[0]);
       if (operation.operands.size() != 1 || found == known_.end() || found->second.boolean)
         return refuse(
-            operation, "is selected by a parameter that is no choice of integers",
+            operation, "is selected by a parameter that is not a choice of integers",
             "select by a knob or a transform.param.constant of type i64, or leave the selection out");
       selector = found->second.text;
       require(selector + " in range(" + std::to_string(count) + ")", active);
@@ -289,7 +290,7 @@ class ScheduleReader {
     for (const std::string& name : operation.operands) {
       const auto found = known_.find(name);
       if (found == known_.end())
-        return refuse(operation, "constrains " + name + ", which is no choice of integers or bools",
+        return refuse(operation, "constrains " + name + ", which is not a choice of integers or bools",
                       "constrain results of knobs, of transform.param.constant and of other constraints");
       operands.push_back(found->second);
     }
@@ -338,8 +339,8 @@ class WrittenValues {
         fault_ = Fault{"a choice of the schedule has no value", tunable.name,
                        "give it one, or select one in the schedule"};
       else if (!at)
-        fault_ = Fault{"a value is none of the schedule's options", tunable.name + " = " + to_string(*given),
-                       "give one of the options"};
+        fault_ = Fault{"a value is not one of the schedule's options",
+                       tunable.name + " = " + to_string(*given), "give one of the options"};
       else
         positions_.push_back(*at);
     }

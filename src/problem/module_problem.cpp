@@ -58,7 +58,7 @@ std::optional<std::string> marked(const std::string& text, const std::string& na
            std::string("say it in PyTorch: ") + write_a_module);
   if (detail::defines(text, "def", "ref_kernel"))
     refuse("a reference of a GPU MODE task", "name its folder, which has task.yml");
-  detail::raise<ConfigError>("a file of Python that is no problem", name, write_a_module);
+  detail::raise<ConfigError>("a file of Python that is not a problem", name, write_a_module);
 }
 
 /// Folders in which the packages of an interpreter are.
@@ -73,7 +73,7 @@ std::vector<fs::path> package_folders(const fs::path& prefix) {
   return folders;
 }
 
-/// The prefix of the Python that an environment was made of; empty where it is none.
+/// The prefix of the Python that an environment was made of; empty where it was not.
 fs::path base_of(const fs::path& prefix) {
   std::ifstream file(prefix / "pyvenv.cfg");
   for (std::string line; std::getline(file, line);)

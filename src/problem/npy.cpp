@@ -37,7 +37,8 @@ std::uint64_t NpyHeader::elements() const noexcept {
 
 Result<NpyHeader, std::string> try_npy_header(std::string_view bytes) {
   constexpr std::string_view magic = "\x93NUMPY";
-  if (bytes.substr(0, magic.size()) != magic || bytes.size() < 10) return std::string("it is no .npy file");
+  if (bytes.substr(0, magic.size()) != magic || bytes.size() < 10)
+    return std::string("it is not a .npy file");
   const auto byte = [&](std::size_t i) {
     return static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i]));
   };
@@ -59,7 +60,7 @@ Result<NpyHeader, std::string> try_npy_header(std::string_view bytes) {
   if (end == std::string_view::npos) return std::string("its element type is cut");
   header.type = std::string(type->substr(1, end - 1));
   header.fortran_order = order->substr(0, 4) == "True";
-  if (shape->front() != '(') return std::string("its shape is no tuple");
+  if (shape->front() != '(') return std::string("its shape is not a tuple");
   std::size_t at = 1;
   while (true) {
     at = shape->find_first_not_of(" ,", at);
@@ -71,7 +72,7 @@ Result<NpyHeader, std::string> try_npy_header(std::string_view bytes) {
       if (extent > (std::uint64_t{1} << 56)) return std::string("its shape is too large");
       extent = extent * 10 + static_cast<std::uint64_t>((*shape)[at] - '0');
     }
-    if (at == first) return std::string("its shape is no list of numbers");
+    if (at == first) return std::string("its shape is not a list of numbers");
     header.extents.push_back(extent);
   }
 }

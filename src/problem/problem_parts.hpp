@@ -67,7 +67,7 @@ void read_files(const JsonCursor& document, const std::filesystem::path& folder,
 /// The text with `${NAME}` replaced by the tunable's default, so that what remains can be judged.
 [[nodiscard]] std::string at_default(std::string_view text, const Space& space);
 
-/// Of a kernel whose file is a ready module of SPIR-V: its text in place of its bytes. Refuses what is no
+/// For a kernel whose file is a ready module of SPIR-V: its text in place of its bytes. Refuses what is no
 /// such module, and backends other than Vulkan.
 void read_ready_module(const JsonCursor& kernel, Backend backend, Regions& regions, const SourceNames& names);
 

@@ -64,7 +64,7 @@ void read_edge(const JsonCursor& place, Argument& argument, bool drawn) {
     std::byte stored[8];
     store_element(argument.type, value, stored);
     if (!is_floating(argument.type) && load_element(argument.type, stored) != value)
-      item.refuse("is no value of " + std::string(to_string(argument.type)), todo);
+      item.refuse("is not a value of " + std::string(to_string(argument.type)), todo);
     const bool normal = argument.initialisation == Initialisation::normal;
     if (!normal && ((!argument.low_expression && value < argument.low) ||
                     (!argument.high_expression && value > argument.high)))
@@ -91,14 +91,15 @@ void read_offsets(const JsonCursor& place, Argument& argument, const Scope& scop
       found->refuse("belongs to offsets", "add \"init\": \"offsets\", or remove it");
   if (!offsets) return;
   if (is_floating(argument.type) || argument.type == ElementType::boolean)
-    place.refuse("has offsets that are no integers", std::string(to_string(argument.type)), "use i32 or i64");
+    place.refuse("has offsets that are not integers", std::string(to_string(argument.type)),
+                 "use i32 or i64");
   argument.total =
       read_expression(place.at("total", "give the number of entries, the last offset, e.g. \"nnz\""),
                       scope.variables, "shape variables");
   if (const auto skew = place.find("skew")) {
     argument.skew = finite(*skew, "give a number from 0 to 8");
     if (argument.skew < 0 || argument.skew > 8)
-      skew->refuse("is no skew", "0 is rows of equal length; 1 is already strongly uneven; at most 8");
+      skew->refuse("is not a skew", "0 is rows of equal length; 1 is already strongly uneven; at most 8");
   }
 }
 
@@ -158,7 +159,7 @@ StructType read_struct(const JsonCursor& place) {
     }
     constexpr const char* many = "give the number of its elements, from 1 to 256";
     const std::int64_t elements = count->integer(many);
-    if (elements < 1 || elements > 256) count->refuse("is no number of elements", many);
+    if (elements < 1 || elements > 256) count->refuse("is not a number of elements", many);
     // Each element is a field of its own: drawn, compared and named by itself.
     for (std::int64_t i = 0; i < elements; ++i)
       type.fields.push_back({field.name + "[" + std::to_string(i) + "]", field.type, field.low, field.high});
@@ -287,7 +288,7 @@ void read_fill(const JsonCursor& place, Argument& argument, const Scope& scope,
   if (argument.structure && init && argument.initialisation != Initialisation::uniform &&
       argument.initialisation != Initialisation::zeros && argument.initialisation != Initialisation::file &&
       argument.initialisation != Initialisation::generator)
-    init->refuse("is no initialisation of structs", "use uniform, zeros, file or generator");
+    init->refuse("is not an initialisation of structs", "use uniform, zeros, file or generator");
   for (const char* key : {"low", "high"}) {
     const auto bound = place.find(key);
     if (!bound) continue;
@@ -342,7 +343,7 @@ void read_symbol(const JsonCursor& place, Argument& argument, const Scope& scope
                  "remove it: the array is a parameter then");
   check_name(place, argument.symbol, "a __constant__ variable");
   if (argument.role != Role::in)
-    place.refuse("makes an array constant that is no input", "constant memory is read only: remove it");
+    place.refuse("makes an array constant that is not an input", "constant memory is read only: remove it");
   if (std::find(scope.tunables.begin(), scope.tunables.end(), argument.symbol) != scope.tunables.end())
     place.refuse("is the name of a symbol and of a tunable",
                  "tunables are macros in the kernel and would replace it: rename one");

@@ -253,7 +253,7 @@ std::vector<std::string> read_libraries(const JsonCursor& place) {
                         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                                c == '_' || c == '-' || c == '+' || c == '.';
                       });
-    if (!fine) item.refuse("is no name of a library", "as after -l: letters, digits, _ - + .");
+    if (!fine) item.refuse("is not a name of a library", "as after -l: letters, digits, _ - + .");
     libraries.push_back(name);
   }
   return libraries;

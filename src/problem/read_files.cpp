@@ -64,7 +64,7 @@ class Gathering {
       for (const auto& [name, member] : given->members("write {\"PATH\": {\"text\": \"...\"}}")) {
         const std::string path = normal(name);
         if (path.empty() || path != name)
-          member.refuse("is no path of the problem's folder", name, "write it relative, without ..");
+          member.refuse("is not a path of the problem's folder", name, "write it relative, without ..");
         if (member.kind() != JsonNode::Kind::object)
           member.refuse("is a file without its text", "write {\"text\": \"...\"}, or leave it out");
         given_.push_back({path, read_source(member, folder_)});
@@ -140,7 +140,7 @@ std::vector<std::string> read_sources(const JsonCursor& place, Gathering& gather
     if (path.empty()) item.refuse("leads out of the problem's folder", "copy the file into the folder");
     const std::string extension = fs::path(path).extension().string();
     if (extension != ".cpp" && extension != ".cc" && extension != ".cxx")
-      item.refuse("is no C++ file", "name it .cpp, .cc or .cxx; headers are found by #include");
+      item.refuse("is not a C++ file", "name it .cpp, .cc or .cxx; headers are found by #include");
     if (std::find(sources.begin(), sources.end(), path) != sources.end())
       item.refuse("is listed twice", "list each file once");
     if (!gathering.take(path))
@@ -151,7 +151,7 @@ std::vector<std::string> read_sources(const JsonCursor& place, Gathering& gather
   return sources;
 }
 
-/// The key "files" of "build" or "external", whose other folders are `readable`: what lies beside the source
+/// The key "files" of "build" or "external", whose other folders are `readable`: what lies next to the source
 /// where a build command runs, and what an external program is made of.
 std::vector<SourceFile> read_program_files(const JsonCursor& place, const Gathering& gathering,
                                            const std::string& kernel, const char* readable) {
@@ -162,7 +162,7 @@ std::vector<SourceFile> read_program_files(const JsonCursor& place, const Gather
   for (const JsonCursor& item : place.items(todo)) {
     const std::string path = normal(item.string(todo));
     if (path.empty() || path == ".")
-      item.refuse("is no file of the problem's folder", "copy the file into the folder");
+      item.refuse("is not a file of the problem's folder", "copy the file into the folder");
     const auto same = [&](const SourceFile& file) { return file.path == path; };
     if (std::any_of(files.begin(), files.end(), same)) item.refuse("is listed twice", "list each file once");
     if (path == kernel) item.refuse("is the kernel's source, which comes anyway", "remove it");

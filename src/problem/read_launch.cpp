@@ -22,7 +22,7 @@ std::vector<Expression> read_extent(const JsonCursor& place, std::span<const std
   constexpr const char* todo = "list one to three expressions, e.g. [\"(n + BLOCK - 1) // BLOCK\"]";
   std::vector<Expression> extent;
   for (const JsonCursor& item : place.items(todo)) extent.push_back(read_expression(item, known, over));
-  if (extent.empty() || extent.size() > 3) place.refuse("is no extent", todo);
+  if (extent.empty() || extent.size() > 3) place.refuse("is not an extent", todo);
   return extent;
 }
 
@@ -58,9 +58,9 @@ std::string read_function(const JsonCursor& place, const Scope& scope, const Spa
     if (c == '(') ++depth;
     if (c == ')') --depth;
     if (static_cast<unsigned char>(c) < 32 || c == ';' || c == '{' || c == '}' || c == '"' || depth < 0)
-      place.refuse("is no instance of a template", todo);
+      place.refuse("is not an instance of a template", todo);
   }
-  if (text.back() != '>' || depth != 0) place.refuse("is no instance of a template", todo);
+  if (text.back() != '>' || depth != 0) place.refuse("is not an instance of a template", todo);
   return function;
 }
 
@@ -79,7 +79,7 @@ const Argument& argument_named(const JsonCursor& place, const Problem& problem) 
 std::string read_zero(const JsonCursor& place, const Problem& problem) {
   const Argument& argument = argument_named(place, problem);
   if (!argument.is_array)
-    place.refuse("sets something to 0 that is no array", "name an output or a workspace");
+    place.refuse("sets something to 0 that is not an array", "name an output or a workspace");
   if (argument.role == Role::in)
     place.refuse("sets an input to 0", "inputs stay as they are: name an output or a workspace");
   return argument.name;

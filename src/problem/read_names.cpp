@@ -47,7 +47,7 @@ std::string checked_file_name(const JsonCursor& place) {
                            c == '.' || c == '_' || c == '-' || c == '/';
                   }) &&
       std::filesystem::path(name).lexically_normal().generic_string() == name && name.rfind("..", 0) != 0;
-  if (!fine) place.refuse("is no plain name of a file", todo);
+  if (!fine) place.refuse("is not a plain name of a file", todo);
   return name;
 }
 
@@ -59,7 +59,7 @@ bool is_name(const std::string& name) noexcept {
 
 void check_name(const JsonCursor& place, const std::string& name, std::string_view what) {
   if (!is_identifier(name))
-    place.refuse("is no name for " + std::string(what), '"' + name + '"',
+    place.refuse("is not a name for " + std::string(what), '"' + name + '"',
                  "use letters, digits and underscores, not a digit first");
   if (is_reserved(name))
     place.refuse("is a word that " + std::string(what) + " cannot be called by", '"' + name + '"',
@@ -81,7 +81,7 @@ Expression read_expression(const JsonCursor& place, std::span<const std::string>
     text = place.string(todo);
   std::string error;
   std::optional<Expression> expression = Expression::try_parse(text, error);
-  if (!expression) place.refuse("is no expression", error, "");
+  if (!expression) place.refuse("is not an expression", error, "");
   for (const std::string& name : expression->names()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string all;
@@ -90,7 +90,7 @@ Expression read_expression(const JsonCursor& place, std::span<const std::string>
     place.refuse("names something unknown", name + " in \"" + text + '"',
                  (nearest.empty() ? "" : "did you mean " + nearest + "? ") +
                      std::string("an expression here is over ") + std::string(over) +
-                     (all.empty() ? ", of which there are none" : ": " + all));
+                     (all.empty() ? ", but there are none" : ": " + all));
   }
   return *std::move(expression);
 }

@@ -73,7 +73,7 @@ void read_readable(const JsonCursor& place, std::vector<std::string>& readable) 
   for (std::size_t i = 0; i < readable.size(); ++i) {
     const std::filesystem::path path(readable[i]);
     if (!path.is_absolute() || path.lexically_normal() != path || readable[i].back() == '/')
-      items[i].refuse("is no absolute path in its plain spelling", readable[i], todo);
+      items[i].refuse("is not an absolute path in its plain spelling", readable[i], todo);
     // Whole folders of users and the system hold more than a toolchain. What the sandbox has of its own would
     // be hidden, or shown after all, and a socket in /run lets through what a read-only folder does not.
     const auto below = [&](std::initializer_list<std::string_view> folders) {
@@ -117,7 +117,7 @@ ExternalProgram read_external(const JsonCursor& place) {
   if (const auto identity = place.find("identity")) read_identity(*identity, program.identity);
   if (const auto readable = place.find("readable")) read_readable(*readable, program.readable);
   if (const auto devices = place.find("devices")) {
-    if (devices->kind() != JsonNode::Kind::boolean) devices->refuse("is no bool", "write true or false");
+    if (devices->kind() != JsonNode::Kind::boolean) devices->refuse("is not a bool", "write true or false");
     program.devices = devices->node().boolean;
   }
   if (const auto time = place.find("time"))
@@ -126,7 +126,7 @@ ExternalProgram read_external(const JsonCursor& place) {
     constexpr const char* limit = "give the seconds within which the program answers, e.g. 60";
     program.answer_seconds = seconds->number(limit);
     if (!(program.answer_seconds > 0) || program.answer_seconds > 86400)
-      seconds->refuse("is no number of seconds from 0 to 86400", limit);
+      seconds->refuse("is not a number of seconds from 0 to 86400", limit);
   }
   return program;
 }
@@ -188,7 +188,7 @@ void read_build_command(const JsonCursor& place, const JsonCursor& command, cons
     makes = makes || build.command[i].find("${LIBRARY}") != std::string::npos;
   }
   if (build.command.front().empty() || build.command.front().find("${") != std::string::npos)
-    parts.front().refuse("is no program", todo);
+    parts.front().refuse("is not a program", todo);
   if (!makes)
     command.refuse("is not told what to make", scope.on_host()
                                                    ? "pass ${LIBRARY}, the object file to make"
@@ -222,7 +222,7 @@ void read_build(const JsonCursor& place, const Scope& scope, HostBuild& build) {
 }
 
 /// A kernel in a file `.c` is C: its restrict, implicit conversions of void* and arrays of variable length
-/// are no C++. It is compiled by a command, as if the problem had named one.
+/// are not C++. It is compiled by a command, as if the problem had named one.
 void compile_as_c(const JsonCursor& device, const Scope& scope, Problem& problem) {
   HostBuild& build = problem.build;
   if (problem.backend != Backend::host || !build.command.empty() ||
@@ -308,7 +308,7 @@ Reference read_reference(const JsonCursor& place, const std::filesystem::path& f
     reference.compiler = compiler->string("name a compiler, e.g. \"g++\"");
     if (reference.compiler.empty() || reference.compiler == "python" || reference.compiler == "commands" ||
         reference.compiler.find_first_of(" \t\r\n") != std::string::npos)
-      compiler->refuse("is no compiler", "name one program, e.g. \"g++\", and put its options into flags");
+      compiler->refuse("is not a compiler", "name one program, e.g. \"g++\", and put its options into flags");
   }
   if (const auto flags = place.find("flags")) reference.flags = read_flags(*flags, {});
   if (const auto libraries = place.find("libraries")) {
@@ -339,7 +339,7 @@ std::vector<std::string> read_traits(const JsonCursor& place) {
           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
         });
     if (!fine)
-      item.refuse("is no name of a trait", "use lower-case letters, digits and underscores, at most 64");
+      item.refuse("is not a name of a trait", "use lower-case letters, digits and underscores, at most 64");
     if (std::find(traits.begin(), traits.end(), trait) != traits.end())
       item.refuse("is a trait that stands before already", "list each once");
     traits.push_back(trait);
@@ -359,7 +359,7 @@ void check_generated(const JsonCursor& place, const Problem& problem) {
                      [&wanted = *name](const Argument& argument) { return argument.name == wanted; });
     if (found == problem.arguments.end() || found->initialisation != Initialisation::generator ||
         !found->is_input() || found->structure)
-      place.at(key, "").refuse("is no array that the generator fills",
+      place.at(key, "").refuse("is not an array that the generator fills",
                                "name an input with \"init\": \"generator\"");
     if (key != std::string_view("values") && is_floating(found->type))
       place.at(key, "").refuse("are indices in an array of floats", std::string(to_string(found->type)),
@@ -394,7 +394,7 @@ std::vector<std::string> read_allowed_libraries(const JsonCursor& place, const H
 std::uint64_t read_over_read(const JsonCursor& place, const Scope& scope) {
   constexpr const char* todo = "give the bytes beyond an array that a kernel may read, e.g. 63";
   const std::int64_t bytes = place.integer(todo);
-  if (bytes < 0 || bytes > 4096) place.refuse("is no number from 0 to 4096", todo);
+  if (bytes < 0 || bytes > 4096) place.refuse("is not a number from 0 to 4096", todo);
   if (!scope.on_host()) place.refuse("is for host kernels", "remove it");
   return static_cast<std::uint64_t>(bytes);
 }
@@ -508,7 +508,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (const auto threads = document.find("threads")) {
     const std::int64_t count = threads->integer("give the number of threads that the kernel may use");
     if (count < 1 || count > 4096)
-      threads->refuse("is no number from 1 to 4096", "give the number of threads that the kernel may use");
+      threads->refuse("is not a number from 1 to 4096", "give the number of threads that the kernel may use");
     problem.threads = static_cast<int>(count);
   }
   if (const auto place = document.find("operations"))
@@ -518,14 +518,14 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (const auto place = document.find("objectives")) problem.objectives = read_objectives(*place);
   if (const auto place = document.find("traits")) problem.traits = read_traits(*place);
   if (const auto memory = document.find("memory_gib")) {
-    constexpr const char* todo = "give what a kernel may allocate beside its arrays in GiB, e.g. 8";
+    constexpr const char* todo = "give how many GiB a kernel may allocate in addition to its arrays, e.g. 8";
     const double gib = memory->number(todo);
-    if (!(gib > 0) || gib > 65536) memory->refuse("is no size from 0 to 65536 GiB", todo);
+    if (!(gib > 0) || gib > 65536) memory->refuse("is not a size from 0 to 65536 GiB", todo);
     if (!scope.on_host()) memory->refuse("limits the memory of a host kernel", "remove it");
     problem.memory = static_cast<std::uint64_t>(gib * 0x1p30);
   }
   if (const auto exact = document.find("bit_exact")) {
-    if (exact->kind() != JsonNode::Kind::boolean) exact->refuse("is no bool", "write true or false");
+    if (exact->kind() != JsonNode::Kind::boolean) exact->refuse("is not a bool", "write true or false");
     problem.bit_exact = exact->node().boolean;
     for (const Argument& argument : problem.arguments)
       if (problem.bit_exact && is_device(problem.backend) && argument.is_output() &&

@@ -24,7 +24,7 @@ Permutation read_order(const JsonCursor& place) {
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < sorted.size(); ++i)
     if (sorted[i] != static_cast<std::int64_t>(i))
-      place.refuse("is no order", "an order lists 0, 1, ..., n-1");
+      place.refuse("is not an order", "an order lists 0, 1, ..., n-1");
   return order;
 }
 
@@ -69,7 +69,7 @@ std::vector<Value> read_list(const JsonCursor& place) {
 std::vector<Value> read_powers(const JsonCursor& place) {
   constexpr const char* todo = "write [first, last], both powers of two, e.g. [16, 256]";
   const std::vector<JsonCursor> ends = place.items(todo);
-  if (ends.size() != 2) place.refuse("is no pair", todo);
+  if (ends.size() != 2) place.refuse("is not a pair", todo);
   const std::int64_t first = ends[0].integer(todo);
   const std::int64_t last = ends[1].integer(todo);
   const auto power = [](std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; };
@@ -83,7 +83,7 @@ std::vector<Value> read_powers(const JsonCursor& place) {
 
 std::vector<Value> read_orders(const JsonCursor& place) {
   const std::int64_t n = place.integer("give the number of things to put in order, 1 to 8");
-  if (n < 1 || n > 8) place.refuse("is no number from 1 to 8", "8 things have 40320 orders already");
+  if (n < 1 || n > 8) place.refuse("is not a number from 1 to 8", "8 things have 40320 orders already");
   Permutation order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   std::vector<Value> values;
@@ -95,7 +95,7 @@ std::vector<Value> read_orders(const JsonCursor& place) {
 std::vector<Value> read_expression_list(const JsonCursor& place) {
   std::string error;
   const auto expression = Expression::try_parse(place.node().string, error);
-  if (!expression) place.refuse("is no expression", error, forms);
+  if (!expression) place.refuse("is not an expression", error, forms);
   if (!expression->names().empty())
     place.refuse("names something", expression->names().front(), "a list of values depends on nothing else");
   auto values = expression->try_evaluate_list({}, &error);
@@ -112,7 +112,7 @@ std::size_t position(const JsonCursor& place, const Tunable& tunable) {
   for (std::size_t i = 0; i < std::min(shown, tunable.values.size()); ++i)
     (known += i == 0 ? "" : ", ") += to_string(tunable.values[i]);
   if (tunable.values.size() > shown) known += ", ...";
-  place.refuse("is no value of " + tunable.name, "its values are " + known);
+  place.refuse("is not a value of " + tunable.name, "its values are " + known);
 }
 
 TunableRole read_role(const JsonCursor& place, const Tunable& tunable) {
@@ -192,7 +192,7 @@ Config declared_default(const Space& space) {
 std::vector<Value> read_range(const JsonCursor& place) {
   constexpr const char* todo = "write [from, to] or [from, to, step]; to itself is not reached";
   const std::vector<JsonCursor> parts = place.items(todo);
-  if (parts.size() < 2 || parts.size() > 3) place.refuse("is no range", todo);
+  if (parts.size() < 2 || parts.size() > 3) place.refuse("is not a range", todo);
   const bool real = std::any_of(parts.begin(), parts.end(),
                                 [](const JsonCursor& part) { return part.kind() == JsonNode::Kind::real; });
   std::vector<Value> values;
@@ -229,14 +229,14 @@ std::vector<Value> read_range(const JsonCursor& place) {
 std::vector<Value> read_values(const JsonCursor& place) {
   if (place.kind() == JsonNode::Kind::array) return read_list(place);
   if (place.kind() == JsonNode::Kind::string) return read_expression_list(place);
-  if (place.kind() != JsonNode::Kind::object) place.refuse("is no list of values", forms);
+  if (place.kind() != JsonNode::Kind::object) place.refuse("is not a list of values", forms);
   place.only({"values", "range", "powers_of_two", "permutation", "default", "if", "role"});
   int given = 0;
   for (const char* key : {"values", "range", "powers_of_two", "permutation"})
     given += place.find(key) ? 1 : 0;
   if (given != 1) place.refuse(given == 0 ? "lists no values" : "lists values in two ways", forms);
   if (const auto values = place.find("values")) {
-    if (values->kind() == JsonNode::Kind::object) values->refuse("is no list", forms);
+    if (values->kind() == JsonNode::Kind::object) values->refuse("is not a list", forms);
     return read_values(*values);
   }
   if (const auto range = place.find("range")) return read_range(*range);

@@ -21,7 +21,7 @@ std::error_code last_error() {
   return {errno != 0 ? errno : EIO, std::generic_category()};
 }
 
-/// Creates an empty file of its own beside `file`, also where other threads, processes or machines do the
+/// Creates an empty file of its own next to `file`, also where other threads, processes or machines do the
 /// same.
 std::optional<fs::path> create_beside(const fs::path& file, ::mode_t mode) {
   static std::atomic<std::uint64_t> count{0};

@@ -11,7 +11,7 @@ namespace kernelsearch::detail {
 
 /// Makes `text` the content of `file`, whose folder exists. Who opens the file, now or while others replace
 /// it too, finds the whole of an old text or the whole of a new one, also when the process dies at any
-/// moment. An error leaves the file as it was, and nothing beside it. Nobody waits for the disk: a machine
+/// moment. An error leaves the file as it was, and nothing next to it. Nobody waits for the disk: a machine
 /// that loses power may lose the new text, or leave an empty file.
 [[nodiscard]] std::error_code replace_file(const std::filesystem::path& file, std::string_view text);
 

@@ -21,7 +21,7 @@ struct SafeTensor {
 };
 
 /// The length of the JSON text behind the first eight bytes, which are given; the error says in words why
-/// that is no header of a file of `file_bytes`.
+/// that is not a header of a file of `file_bytes`.
 [[nodiscard]] Result<std::uint64_t, std::string> try_safetensors_length(std::string_view head,
                                                                         std::uint64_t file_bytes);
 

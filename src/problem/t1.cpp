@@ -166,7 +166,7 @@ class T1Reader {
     if (at) {
       tunable.default_index = *at;
     } else if (!given.is_null()) {
-      notes_.push_back("the default " + given.dump() + " of " + tunable.name + " is none of its values");
+      notes_.push_back("the default " + given.dump() + " of " + tunable.name + " is not one of its values");
     }
   }
 

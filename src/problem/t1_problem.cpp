@@ -288,7 +288,7 @@ class Conversion {
         std::equal(local_.rbegin(), local_.rend(), order_.rbegin(),
                    [](const LocalArray& one, const std::string& name) { return one.name == name; });
     if (!local_last) step.arguments = order_;
-    // Of OpenCL it would be a further parameter; what kernels declare by themselves they have anyway.
+    // For OpenCL it would be a further parameter; what kernels declare by themselves they have anyway.
     if (file_.shared_memory > 0 && !is_opencl())
       step.geometry.shared_bytes = Expression::parse(std::to_string(file_.shared_memory));
     const bool divided =

@@ -20,7 +20,7 @@ OrderedJson to_json(const Value& value) {
   return std::visit([](const auto& one) { return OrderedJson(one); }, value);
 }
 
-/// Where a source stands: in the document, or in a file beside it.
+/// Where a source stands: in the document, or in a file next to it.
 struct Sources {
   bool inline_text;
   std::vector<std::pair<std::string, std::string>> files;

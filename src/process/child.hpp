@@ -33,15 +33,15 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Writes to its standard input, within so many seconds, and takes what it says meanwhile: it may have to
+  /// Writes to its standard input, within that many seconds, and takes what it says meanwhile: it may have to
   /// say something before it reads on.
   Sent write(std::string_view bytes, double seconds);
 
-  /// Waits for at most so many seconds until it says something, or ends it, and takes that; where `writing`,
+  /// Waits at most this many seconds until it says something, or ends it, and takes that; where `writing`,
   /// also until it reads. False: time is up.
   bool listen(double seconds, bool writing = false);
 
-  /// Takes the next line that it says, within so many seconds; nothing where it is late, has closed its
+  /// Takes the next line that it says, within that many seconds; nothing where it is late, has closed its
   /// output, or has said more than `longest` bytes without the end of a line.
   [[nodiscard]] std::optional<std::string> line(double seconds, std::size_t longest = std::string::npos);
 
@@ -54,7 +54,7 @@ class Child {
 
   /// Its standard input for somebody else to write to.
   [[nodiscard]] Descriptor take_input() noexcept { return std::move(input_); }
-  /// Closes its standard input, gives it so many seconds to end and kills it. False: it had to be killed.
+  /// Closes its standard input, gives it that many seconds to end and kills it. False: it had to be killed.
   bool end(double seconds);
 
   [[nodiscard]] Process& process() noexcept { return process_; }

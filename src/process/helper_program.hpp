@@ -14,7 +14,7 @@ struct HelperProgram {
   const char* places;
 };
 
-/// As given, else by its variable, inside this program (carry_programs), beside it, in the libexec folder of
+/// As given, else by its variable, inside this program (carry_programs), next to it, in the libexec folder of
 /// its installation, or where it was built; a ConfigError when it is nowhere.
 [[nodiscard]] std::filesystem::path find_helper(const HelperProgram& program,
                                                 const std::filesystem::path& given);

@@ -105,7 +105,7 @@ void do_not_block(int fd);
 [[nodiscard]] std::vector<pid_t> process_tree(pid_t root);
 
 /// The processes that threads of this one have started and that are there; negative where the kernel does not
-/// list them by process (CONFIG_PROC_CHILDREN), or it is gone. Of one that runs meanwhile it may miss some of
+/// list them by process (CONFIG_PROC_CHILDREN), or it is gone. If one runs meanwhile, it may miss some of
 /// several.
 [[nodiscard]] int child_count(pid_t pid);
 

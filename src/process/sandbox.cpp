@@ -295,7 +295,7 @@ Launch launch_in(Sandbox sandbox, const Boxed& boxed) {
     append(launch.argv, {"--setenv", entry.substr(0, equals), entry.substr(equals + 1)});
   }
   for (const auto& folder : boxed.readable) {
-    // What is below /usr is there already, and a link in it is no place to mount on.
+    // What is below /usr is there already, and a link in it is not a place to mount on.
     if (folder.string().starts_with("/usr/")) continue;
     append(launch.argv, {"--ro-bind", folder.string(), folder.string()});
   }

@@ -70,7 +70,7 @@ void ScratchFolder::remove_abandoned(const fs::path& parent) {
     struct stat about {};
     if (!folder || fstat(folder.number(), &about) != 0) continue;
     if (about.st_uid != geteuid() && !(geteuid() == 0 && about.st_uid == nobody)) continue;
-    // Whoever was killed could not remove its folder, but its lock ended with it.
+    // The one who was killed could not remove its folder, but its lock ended with it.
     if (flock(folder.number(), LOCK_EX | LOCK_NB) != 0) continue;
     std::error_code ignored;
     fs::remove_all(it->path(), ignored);

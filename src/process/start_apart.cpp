@@ -23,7 +23,7 @@ pid_t start_apart(std::vector<std::string> argv) {
   posix_spawn_file_actions_init(&files);
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO})
     posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", O_RDWR, 0);
-  // What our threads block or ignore is no business of its.
+  // What our threads block or ignore is not a business of its.
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);

@@ -11,7 +11,7 @@
 
 namespace kernelsearch::detail {
 
-/// Waits for at most so many seconds, negative: for ever, until poll has something to say of one of them.
+/// Waits for at most that many seconds, negative: for ever, until poll has something to say of one of them.
 /// False where that has not come: time is up, or a signal came.
 bool wait_ready(std::span<pollfd> waiting, double seconds);
 /// The same of one descriptor and POLLIN or POLLOUT.

@@ -18,7 +18,7 @@
 namespace kernelsearch::recorded {
 namespace {
 
-/// The T1 file beside `file` whose name is what the recording's name begins with.
+/// The T1 file next to `file` whose name is what the recording's name begins with.
 std::filesystem::path declared_beside(const std::filesystem::path& file, const std::string& name) {
   constexpr std::string_view extension = ".t1.json";
   std::filesystem::path best;
@@ -160,7 +160,7 @@ class Assembly {
       detail::raise<ConfigError>(
           "the space is not the recording's", path.string() + ": " + why,
           "give the space that was tuned when " + file_.filename().string() + " was recorded");
-    note(path.filename().string() + " beside the recording is not its space (" + why + "): not used");
+    note(path.filename().string() + " next to the recording is not its space (" + why + "): not used");
     declared_.reset();
   }
 
@@ -198,7 +198,7 @@ class Assembly {
               [&](const Value& a, const Value& b) { return numbers ? to_number(a) < to_number(b) : a < b; });
   }
 
-  /// Orders are written as texts where a file knows no lists; lists that are no orders are texts here.
+  /// Orders are written as texts where a file knows no lists; lists that are not orders are texts here.
   static void settle_orders(std::vector<Value>& values) {
     std::vector<Value> orders;
     for (const Value& value : values) {
@@ -269,7 +269,7 @@ class Assembly {
   }
 
   /// All that was declared, over the tunables as the recording has them. What was asked for decides which
-  /// records are used; of what merely lies beside the recording, only what holds for the records is used,
+  /// records are used; of what merely lies next to the recording, only what holds for the records is used,
   /// since it may be of another version of the kernel.
   std::optional<Space> declared_space(bool asked) {
     if (!declared_) return std::nullopt;
@@ -278,7 +278,7 @@ class Assembly {
       Constraint constraint = over_recorded(declared);
       const std::size_t violated = asked ? 0 : violations(constraint);
       if (violated > 0)
-        note("`" + constraint.text() + "`, declared beside the recording, does not hold for " +
+        note("`" + constraint.text() + "`, declared next to the recording, does not hold for " +
              counted(violated, "record") + ": not used");
       else
         constraints.push_back(std::move(constraint));

@@ -173,7 +173,7 @@ class Cachefile {
 
   /// The tunables of the first record are what comes before the first entry that says how it was measured.
   void take_names(JsonReader& in) {
-    if (in.peek() != '{') in.fail("a record of Kernel Tuner's results is no object");
+    if (in.peek() != '{') in.fail("a record of Kernel Tuner's results is not an object");
     bool measured = !raw_.names.empty();
     in.object([&](std::string_view key) {
       measured = measured || cachefile_entry(key);
@@ -359,7 +359,7 @@ class Cachefile {
   std::vector<std::pair<std::string, std::vector<Value>>> listed_;
   std::optional<std::size_t> records_;
   std::size_t ignored_ = 0, untimed_ = 0, first_untimed_ = 0;
-  std::string other_;  ///< what it was recorded for, where that is no time
+  std::string other_;  ///< what it was recorded for, where that is not a time
   bool read_ = false, cut_ = false, unfinished_ = false;
 };
 

@@ -25,7 +25,7 @@ inline constexpr double failed_time = 1e20;
 
 /// Kernel Tuner's name for a failure; empty for ok.
 [[nodiscard]] std::string_view error_name(Verdict verdict) noexcept;
-/// What a failure of that name is; nothing where it is no such name.
+/// What a failure of that name is; nothing for another name.
 [[nodiscard]] std::optional<Verdict> verdict_of_error(std::string_view name) noexcept;
 
 /// What T4's `invalidity` means (report/t4_words.hpp has the way back). An unknown one counts as a crash.

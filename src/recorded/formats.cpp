@@ -43,8 +43,9 @@ constexpr Format optuna{"Optuna trials", read_optuna};
 constexpr Format t1{"T1", nullptr, "a T1 file, which declares a space and has no results",
                     "give the results that were recorded with it; the file itself is for --space"};
 constexpr Format t4_metadata{"T4 metadata", nullptr, "T4 metadata, which describes a machine",
-                             "give the file of results that was written beside it"};
-constexpr Format schema{"JSON schema", nullptr, "a JSON schema, which describes files and is none of them",
+                             "give the file of results that was written next to it"};
+constexpr Format schema{"JSON schema", nullptr,
+                        "a JSON schema, which describes files of results and is not one",
                         "give a file that it describes"};
 constexpr Format problem{"problem", nullptr, "a kernelsearch problem, which has no results",
                          "tune it, and give STORE:RUN; `kernelsearch check` reads problems"};
@@ -77,7 +78,7 @@ constexpr Format wandb{"W&B runs", nullptr,
                        "value, number, state) and give --unit"};
 constexpr Format wandb_chart{"W&B chart", nullptr, "the data of a W&B chart, which has steps and no tunables",
                              "give the tuner's own file"};
-constexpr Format ktt_model{"KTT model", nullptr, "what KTT keeps beside a model of counters",
+constexpr Format ktt_model{"KTT model", nullptr, "what KTT keeps along with a model of counters",
                            "give the results that KTT saved"};
 constexpr Format ktt_csv{"KTT results (CSV)", nullptr,
                          "KTT's CSV table, which does not say which columns are tunables",

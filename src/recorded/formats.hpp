@@ -19,7 +19,7 @@ struct Format {
   bool store = false;  ///< our store, which is opened and not read as text
 };
 
-/// What the content is; ConfigError that names it where it is no recording.
+/// What the content is; ConfigError that names it where it is not a recording.
 [[nodiscard]] const Format& format_of(std::string_view text, const std::string& source);
 
 /// Without a byte order mark, as Windows' editors put before UTF-8.

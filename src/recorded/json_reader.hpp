@@ -22,7 +22,7 @@ class JsonReader {
   JsonReader(std::string_view text, std::string source, std::size_t at = 0)
       : text_(text), source_(std::move(source)), at_(at) {}
 
-  /// The next character that is no white space; it stays. TextEnds where there is none.
+  /// The next character that is not a white space; it stays. TextEnds where there is none.
   char peek() {
     skip_space();
     if (at_ == text_.size()) throw TextEnds{};

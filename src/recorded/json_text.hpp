@@ -11,7 +11,7 @@
 /// Pieces of JSON as text. The writers put tens of megabytes together; a tree of them would be needless.
 namespace kernelsearch::recorded {
 
-/// In quotes and escaped; bytes that are no UTF-8 (compilers print them) become U+FFFD.
+/// In quotes and escaped; bytes that are not UTF-8 (compilers print them) become U+FFFD.
 [[nodiscard]] std::string json_string(std::string_view text);
 
 /// A number that reads back the same; NaN and infinities as Python writes them.

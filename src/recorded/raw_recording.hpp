@@ -34,7 +34,7 @@ struct RawRecording {
   std::vector<std::string> notes{};
   std::string_view format{};  ///< of the table in formats.cpp
   bool unordered = false;     ///< the file has the tunables by name, not in the order of their declaration
-  bool alone = false;         ///< no file that a declared space could lie beside
+  bool alone = false;         ///< no file that a declared space could lie next to
 };
 
 [[nodiscard]] RawRecording read_cachefile(std::string_view text, const std::string& source);

@@ -21,7 +21,7 @@ struct TritonTiming {
   std::optional<Interval> quantiles{};
 };
 
-/// `kwargs` are the tunables of the kernel; what stands beside them and is not null those of its launch.
+/// `kwargs` are the tunables of the kernel; what stands next to them and is not null those of its launch.
 NamedValues triton_values(JsonReader& in) {
   NamedValues values;
   in.object([&](std::string_view key) {
@@ -58,7 +58,7 @@ TritonTiming triton_timing(JsonReader& in) {
     }
     ++at;
   });
-  if (at != 2) in.fail("a configuration before this place has no time, or something beside it");
+  if (at != 2) in.fail("a configuration before this place has no time, or something in addition to it");
   return timing;
 }
 
@@ -106,7 +106,7 @@ RawRecording read_triton(std::string_view text, const std::string& source) {
       trial.evaluation.features.set("quantile_80_seconds", from_milliseconds(timing.quantiles->high));
     }
     if (const std::string wrong = add_named(raw, values, std::move(trial)); !wrong.empty())
-      in.fail("a configuration is no such: " + wrong);
+      in.fail("a configuration cannot be read: " + wrong);
   }
   if (cut) raw.notes.push_back("the file ends too early: read up to its last whole configuration");
   return raw;

@@ -14,7 +14,7 @@ namespace {
 struct UnitRow {
   std::string_view name;
   double in_a_second;  ///< 0: no time
-  const char* better;  ///< of what is no time
+  const char* better;  ///< of what is not a time
 };
 constexpr UnitRow unit_rows[] = {{"s", 1, ""},
                                  {"sec", 1, ""},
@@ -92,7 +92,7 @@ double unit_of_time(const std::string& unit) {
 
 std::optional<OtherObjective> other_objective(std::string_view name, std::string_view unit) {
   if (in_a_second(unit)) return std::nullopt;
-  // Names of times, Kernel Tuner's and KTT's among them; a unit that is no time says more than a name.
+  // Names of times, Kernel Tuner's and KTT's among them; a unit that is not a time says more than a name.
   const bool time = name.empty() || name == "time" || name == "times" || name.find("time") != name.npos ||
                     name.find("Time") != name.npos || name.find("uration") != name.npos || in_a_second(name);
   if (time && unit.empty()) return std::nullopt;

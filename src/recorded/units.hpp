@@ -11,10 +11,10 @@ namespace kernelsearch::recorded {
 /// How many of a unit of time are a second, in whatever spelling and case; nothing where it is no such unit.
 [[nodiscard]] std::optional<double> in_a_second(std::string_view unit);
 
-/// The same of a unit that was asked for; ConfigError where it is none of time.
+/// The same of a unit that was asked for; ConfigError where it is not one of time.
 [[nodiscard]] double unit_of_time(const std::string& unit);
 
-/// What a recording was made for, where it is no time: which way is better, as far as its name or unit says.
+/// What a recording was made for, where not a time: which way is better, as far as its name or unit says.
 struct OtherObjective {
   std::string words;  ///< e.g. `GFLOP/s, higher is better`
 };

@@ -200,7 +200,7 @@ std::optional<LaneAnswer> Lane::ask(json message, std::string_view payload, cons
   };
   if (!writer_.write(json_text(message), payload, options_.silence_seconds)) {
     forget();
-    // Its pipe closed or took nothing; whoever reads it will see that, too, but may wait for long.
+    // Its pipe closed or took nothing; the one who reads it will see that, too, but may wait for long.
     give_up({LaneEnd::Kind::gone, "it does not take what it is sent"});
     return std::nullopt;
   }

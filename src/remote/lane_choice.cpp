@@ -24,7 +24,7 @@ std::string RemoteLanes::reasons_of_all() const {
 
 void RemoteLanes::raise_none_left() const {
   detail::raise<DeviceError>("no lane is left that could measure", reasons_of_all(),
-                             "see docs/scale.md, mend one, and go on with the run");
+                             "see docs/scale.md, repair one, and go on with the run");
 }
 
 RemoteLanes::Use RemoteLanes::take(std::uint64_t builder, Place place, const std::stop_token& stop) {
@@ -44,7 +44,7 @@ RemoteLanes::Use RemoteLanes::take(std::uint64_t builder, Place place, const std
           break;
         }
         if (slot->worker == builder) chosen = slot.get();
-        // Of the others the one that has done least, so that none is left out.
+        // Among the others the one that has done least, so that none is left out.
         if (chosen == nullptr || (chosen->worker != builder && slot->measured < chosen->measured))
           chosen = slot.get();
       }

@@ -35,7 +35,7 @@ struct ContentFile {
 };
 
 /// All that a worker needs of a problem. Values of tunables have the same places there, and constraints are
-/// left out: whoever proposes has seen to them, and some are C++ functions.
+/// left out: the one who proposes has seen to them, and some are C++ functions.
 struct ProblemContent {
   Content text;  ///< of a problem.json with its sources inside
   std::vector<ContentFile> files;
@@ -68,7 +68,7 @@ class KernelTexts {
 [[nodiscard]] EvaluationContext context_from(const nlohmann::json& json);
 /// How built kernels are launched: of each the bytes of shared memory and the block, as in BuiltLaunch.
 [[nodiscard]] nlohmann::json launches_json(const std::vector<BuiltLaunch>& launches);
-/// None, or one for each of so many functions; nothing where the JSON is something else.
+/// None, or one for each of that many functions; nothing where the JSON is something else.
 [[nodiscard]] std::optional<std::vector<BuiltLaunch>> launches_from(const nlohmann::json& json,
                                                                     std::size_t functions);
 [[nodiscard]] nlohmann::json pairs_json(const PairOptions& pairs);

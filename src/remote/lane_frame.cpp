@@ -57,7 +57,7 @@ Result<std::optional<LaneFrame>> FrameReader::next() {
   const std::string_view rest = std::string_view(bytes_).substr(at_);
   const std::size_t known = std::min(rest.size(), letters.size());
   if (rest.substr(0, known) != letters.substr(0, known)) {
-    broken_ = Fault{"it wrote what is no message of a worker", shown(rest),
+    broken_ = Fault{"it wrote what is not a message of a worker", shown(rest),
                     "let nothing else write to the worker's standard output, such as a shell's greeting"};
     return *broken_;
   }

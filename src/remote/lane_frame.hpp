@@ -30,7 +30,7 @@ inline constexpr std::uint64_t longest_payload = std::uint64_t{16} << 30;
 /// The frame as bytes.
 [[nodiscard]] std::string frame_bytes(std::string_view header, std::string_view payload);
 
-/// Makes frames of bytes that come in pieces. What is no frame is a Fault that shows its beginning, and all
+/// Makes frames of bytes that come in pieces. What does not read is a Fault that shows its beginning, and all
 /// that follows is refused, too: there is no way back into a stream.
 class FrameReader {
  public:

@@ -53,7 +53,7 @@ RemoteLanes::RemoteLanes(Problem given, RemoteOptions chosen)
   lock.unlock();
   end_all();  // no destructor does it for what was never made
   detail::raise<DeviceError>("no worker is ready that could measure", reasons,
-                             "see docs/scale.md, mend one, and start again");
+                             "see docs/scale.md, repair one, and start again");
 }
 
 void RemoteLanes::end_all() {
@@ -114,7 +114,7 @@ std::string RemoteLanes::welcome(Slot& slot, const LaneFacts& facts) {
     const auto differs = [](const char* what, const std::string& found, const std::string& wanted) {
       return std::string("it has another ") + what + ": found `" + found + "`, wanted `" + wanted + "`";
     };
-    // Of one that only builds it is what it builds for: the device that measures, or its own.
+    // For one that only builds it is what it builds for: the device that measures, or its own.
     if (wanted_device.empty()) wanted_device = facts.device_id;
     if (facts.device_id != wanted_device) return differs("device", facts.device_id, wanted_device);
     if (!wanted_toolchain.empty() && facts.toolchain_id != wanted_toolchain)
@@ -142,7 +142,7 @@ bool RemoteLanes::lost(Slot& slot, const LaneEnd& end) {
     slot.lane = nullptr;
     slot.measuring = false;
     slot.building = 0;
-    if (slot.state == State::aside) return false;  // whoever set it aside has said why
+    if (slot.state == State::aside) return false;  // the one who set it aside has said why
     slot.reason = clean_text(end.reason);
     slot.vain = slot.worked || end.kind == LaneEnd::Kind::left ? 0 : slot.vain + 1;
     const bool hopeless = end.kind == LaneEnd::Kind::refused || end.kind == LaneEnd::Kind::garbage;

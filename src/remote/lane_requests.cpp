@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 /// Whether somebody who kills processes may have caused it, compilers or candidates: what a compiler refuses
-/// it calls an error, and what a candidate does itself has the name of its signal. Too many are no harm.
+/// it calls an error, and what a candidate does itself has the name of its signal. Too many do no harm.
 bool looks_killed(const Evaluation& evaluation) {
   const auto says = [&](const char* word) { return evaluation.reason.find(word) != std::string::npos; };
   if (evaluation.verdict == Verdict::build_failed)
@@ -77,7 +77,8 @@ std::optional<LaneAnswer> RemoteLanes::ask(const Use& use, const std::function<j
     return std::nullopt;
   }
   if (type != "result") {
-    set_aside(*use.slot, use.worker, "it answered with what is no result: " + type, LaneEnd::Kind::garbage);
+    set_aside(*use.slot, use.worker, "it answered with what is not a result: " + type,
+              LaneEnd::Kind::garbage);
     return std::nullopt;
   }
   return answer;

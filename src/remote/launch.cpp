@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr std::size_t most_lanes = 10'000;
 
-/// The number of `x8`; 0: it is none.
+/// The number of `x8`; 0: it is not one.
 std::size_t count_of(std::string_view word) {
   if (word.size() < 2 || word.size() > 6 || word.front() != 'x') return 0;
   std::size_t count = 0;
@@ -32,7 +32,8 @@ std::size_t count_of(std::string_view word) {
 
 void check_count(std::size_t count) {
   if (count < 1 || count > most_lanes)
-    detail::raise<ConfigError>("so many workers are none", std::to_string(count), "give 1 to 10000");
+    detail::raise<ConfigError>("the number of workers is out of range", std::to_string(count),
+                               "give 1 to 10000");
 }
 
 void check_prefix(const std::string& launch) {
@@ -78,7 +79,7 @@ std::vector<LaunchPool> read_pools(const std::filesystem::path& file, const std:
   std::string classes;
   for (const json& one : whole["pools"]) {
     if (!one.is_object())
-      detail::raise<ConfigError>("a pool is no object", file.string() + ": " + one.dump(), todo);
+      detail::raise<ConfigError>("a pool is not an object", file.string() + ": " + one.dump(), todo);
     LaunchPool pool;
     for (const auto& [name, value] : one.items()) {
       const bool fits = name == "count"         ? value.is_number_unsigned()
@@ -126,7 +127,7 @@ std::vector<LaneLaunch> lanes_of(const std::vector<LaunchPool>& pools, const std
     }
   }
   if (lanes.size() > most_lanes)
-    detail::raise<ConfigError>("so many workers are none", std::to_string(lanes.size()),
+    detail::raise<ConfigError>("the number of workers is out of range", std::to_string(lanes.size()),
                                "give at most 10000");
   return lanes;
 }

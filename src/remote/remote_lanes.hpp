@@ -133,7 +133,7 @@ struct RemoteLanes {
   // --- which are like the first: lane_calibration.cpp -----------------------------------------------------
 
   /// Whether the worker judges the default configuration as the first one did: only then its times and
-  /// verdicts can stand beside the others'. Otherwise it is set aside, or lost.
+  /// verdicts can stand next to the others'. Otherwise it is set aside, or lost.
   [[nodiscard]] bool same_as_first(const Use& use, const std::stop_token& stop);
   /// Notes what a measurement took; a worker that takes several times as long as the others is set aside.
   void took(const Use& use, double seconds, bool may_be_device);

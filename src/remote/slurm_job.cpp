@@ -34,15 +34,16 @@ std::string slurm_place(const std::string& job, const std::string& node) {
   constexpr const char* known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+";
   for (const std::string* name : {&job, &node})
     if (name->empty() || name->front() == '-' || name->find_first_not_of(known) != std::string::npos)
-      detail::raise<DeviceError>("Slurm's job or node has a name that is none", clean_text(*name),
-                                 "look at SLURM_JOB_ID, SLURM_JOB_NODELIST and scontrol show hostnames");
+      detail::raise<DeviceError>(
+          "the name of Slurm's job or node has characters that such a name cannot have", clean_text(*name),
+          "look at SLURM_JOB_ID, SLURM_JOB_NODELIST and scontrol show hostnames");
   return "--jobid=" + shell_word(job) + " -w " + shell_word(node);
 }
 
 SlurmJob::SlurmJob(const SlurmRequest& request, std::size_t nodes, bool keeps,
                    const std::vector<std::string>& without) {
   std::string salloc = "salloc -J kernelsearch -N " + std::to_string(nodes);
-  // Of the command that holds it salloc awaits the end, even when the job is over, unless it may kill it.
+  // For the command that holds it salloc awaits the end, even when the job is over, unless it may kill it.
   salloc += keeps ? " --no-kill" : " --kill-command=TERM";
   for (std::size_t i = 0; i < without.size(); ++i) salloc += (i == 0 ? " -x " : ",") + shell_word(without[i]);
   if (request.gpus > 0) salloc += " --gpus-per-node=" + std::to_string(request.gpus);

@@ -22,7 +22,7 @@ namespace kernelsearch::remote {
 [[nodiscard]] std::vector<std::string> slurm_nodes(const std::string& list);
 
 /// Where srun runs a step, as words of a shell: on that node of that job. Both come from the environment or
-/// from Slurm; a DeviceError for what is no name of a job or a node.
+/// from Slurm; a DeviceError for what is not a name of a job or a node.
 [[nodiscard]] std::string slurm_place(const std::string& job, const std::string& node);
 
 /// What a command of Slurm printed; a DeviceError with what it says where it fails.
@@ -32,7 +32,7 @@ namespace kernelsearch::remote {
 /// open, so it is given back, or its place in the queue is, also where this program is killed.
 class SlurmJob {
  public:
-  /// Asks for so many nodes, none of `without`. `keeps`: it goes on where one of them fails.
+  /// Asks for that many nodes, none of `without`. `keeps`: it goes on where one of them fails.
   SlurmJob(const SlurmRequest& request, std::size_t nodes, bool keeps,
            const std::vector<std::string>& without = {});
   SlurmJob(const SlurmJob&) = delete;
@@ -55,7 +55,7 @@ class SlurmJob {
   std::vector<std::string> nodes_;
 };
 
-/// Nodes that we have by any job: a small job may be given a place on one of them, which is no further node.
+/// Nodes that we have by any job: a small job may be given a place on one of them, which is not another node.
 class HeldNodes {
  public:
   /// Whether it was not held.
@@ -77,7 +77,7 @@ class HeldNodes {
   std::set<std::string> nodes_;
 };
 
-/// A node that is asked for by a job of its own, and again where that job has ended: by whoever wants it
+/// A node that is asked for by a job of its own, and again where that job has ended: by the one who wants it
 /// first, for all that wait for it. Thread-safe.
 class QueuedNode {
  public:

@@ -97,7 +97,7 @@ SortedLanes sort_lanes(const Problem& problem, const RemoteOptions& options) {
     for (const std::string& one : sorted.left_out) reasons += "\n  " + one;
     detail::raise<DeviceError>("no worker is ready that could measure",
                                reasons.empty() ? "no lane measures" : reasons,
-                               "see docs/scale.md, mend one, and start again");
+                               "see docs/scale.md, repair one, and start again");
   }
   for (LaneClass& one : sorted.classes)
     for (const LaneLaunch& lane : options.lanes)

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// To seven digits, more than any measurement has, in few characters; null for what is no number.
+/// To seven digits, more than any measurement has, in few characters; null for what is not a number.
 Json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;
   char text[32];

@@ -8,7 +8,7 @@
 
 namespace kernelsearch {
 
-/// What a report calls a run: `Run 3: mine of matmul`, for people. What has no number is no run of a store.
+/// What a report calls a run: `Run 3: mine of matmul`, for people. What has no number is not in a store.
 [[nodiscard]] std::string run_title(const RunRow& run);
 
 }  // namespace kernelsearch

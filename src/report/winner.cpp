@@ -31,7 +31,7 @@ struct Winner {
   StoredTrial trial;
   StoredKernel kernel;
   std::vector<NamedValue> values;
-  std::string no_improvement;  ///< why it is none; empty: it is one
+  std::string no_improvement;  ///< why it is not one; empty: it is one
 };
 
 std::vector<NamedValue> values_of(const StoredTrial& trial) {
@@ -220,7 +220,7 @@ WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& proble
   std::error_code error;
   std::filesystem::create_directories(folder, error);  // a failure shows when the first file is written
   if (problem.build.command.empty()) {
-    // Of a ready module the source is text, for people and JSON; its file is for drivers.
+    // For a ready module the source is text, for people and JSON; its file is for drivers.
     const auto words = detail::is_ready_text(source) ? detail::ready_words(source)
                                                      : Result<std::vector<std::uint32_t>>(Fault{});
     write_file(files.source, words ? detail::ready_bytes(*words) : source);
@@ -240,7 +240,7 @@ WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& proble
 std::vector<Settings> best_settings(const RunStore& store, RunId run, const Problem& problem) {
   const RunRow row = store.run(run);
   std::vector<std::pair<double, std::optional<Settings>>> best(problem.shapes.size());
-  // Of one shape the winner is known by its pairs; of several that says nothing of each.
+  // For one shape the winner is known by its pairs; for several that says nothing of each.
   std::optional<TrialId> winner;
   if (const auto compared = store.finalists(run);
       compared && std::count_if(problem.shapes.begin(), problem.shapes.end(),

@@ -81,7 +81,7 @@ std::string script_word(const std::string& word, const std::string& source) {
     const bool is_source = word.compare(at, 9, "${SOURCE}") == 0;
     const bool is_readable = word.compare(at, 11, "${READABLE}") == 0;
     if (is_readable || word.compare(at, 7, "${ARCH}") == 0) {
-      // What is of another machine is left to whoever runs the script.
+      // What is of another machine is left to the one who runs the script.
       flush();
       text += is_readable ? "\"${READABLE:-}\"" : "\"${ARCH:?set it to the architecture, e.g. sm_90a}\"";
       at += is_readable ? 11 : 7;
@@ -113,11 +113,11 @@ std::string script_text(const Problem& problem, const std::vector<NamedValue>& v
   if (device)
     text += "# Makes its device code: ARCH=ARCHITECTURE sh " + name +
             "_best.sh [OUTPUT], which if left out is " + name +
-            "_best.bin beside this script;\n# what the command says of its launch is in OUTPUT.json.\n";
+            "_best.bin next to this script;\n# what the command says of its launch is in OUTPUT.json.\n";
   else
     text += "# Makes its object file (or shared library, where the command makes one): sh " + name +
             "_best.sh [OUTPUT], which if left out is " + name +
-            "_best.o beside this script,\n# of a shared library " + name + "_best.so, of a static one " +
+            "_best.o next to this script,\n# of a shared library " + name + "_best.so, of a static one " +
             name + "_best.a.\n";
   text += "set -e\nhere=$(cd \"$(dirname \"$0\")\" && pwd)\noutput=${1:-\"$here/" + name +
           (device ? "_best.bin" : "_best.o") +
@@ -236,7 +236,7 @@ std::string shader_text(const std::string& comment, const Problem& problem, cons
     const auto kernel =
         words && !kernels.empty()
             ? read_ready(*words, kernels.front(), kernels.size() == 1, values)
-            : Result<SpirvKernel>(Fault{"the winner is no module that can be launched", problem.name, ""});
+            : Result<SpirvKernel>(Fault{"the winner is not a module that can be launched", problem.name, ""});
     if (!kernel)
       raise<ConfigError>(kernel.error().what, kernel.error().given, "look at the kernel in the store");
     return comment + ready_text(specialised(*words, kernel->constants));

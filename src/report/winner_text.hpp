@@ -14,7 +14,7 @@ namespace kernelsearch::detail {
 /// A name that C++ and file systems take: letters, digits and underscores, no digit first.
 [[nodiscard]] std::string identifier(const std::string& name);
 
-/// Of a file with a kernel: the backend's, or the problem's own where a backend has several languages.
+/// For a file with a kernel: the backend's, or the problem's own where a backend has several languages.
 [[nodiscard]] std::string kernel_extension(const Problem& problem);
 
 /// Without line ends and backslashes, which would end a comment or go on with it.
@@ -48,7 +48,7 @@ struct CommandFiles {
   std::filesystem::path script;  ///< makes the object file, in a folder of its own as the evaluator does
 };
 
-/// Writes `NAME_best` with the source's suffix, `NAME_best.sh`, and in `NAME_build` what lies beside the
+/// Writes `NAME_best` with the source's suffix, `NAME_best.sh`, and in `NAME_build` what lies next to the
 /// source. `comment` stands at the top of the script, as the source's language may have others.
 [[nodiscard]] CommandFiles write_command_files(const Problem& problem, const Regions& regions,
                                                const std::vector<NamedValue>& values,

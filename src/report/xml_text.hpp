@@ -8,7 +8,7 @@
 namespace kernelsearch {
 
 /// Text for elements and attributes of XML: characters that mean something there are escaped, those that may
-/// not stand there and bytes that are no UTF-8 become question marks, line ends and tabs blanks.
+/// not stand there and bytes that are not UTF-8 become question marks, line ends and tabs blanks.
 [[nodiscard]] std::string xml_text(std::string_view text);
 
 /// Text for elements and attributes of HTML: the five characters that mean something there are escaped, all

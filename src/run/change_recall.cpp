@@ -54,7 +54,7 @@ int device_nearness(std::string_view a, std::string_view b) {
   return !architecture(a).empty() && architecture(a) == architecture(b) ? 1 : 0;
 }
 
-/// Whether it says something of making kernels faster: mending and taking out do not.
+/// Whether it says something of making kernels faster: repairing and taking out do not.
 bool is_attempt(const RememberedChange& change) {
   return change.kind != MoveKind::debug && change.kind != MoveKind::ablate && change.kind != MoveKind::root;
 }

@@ -129,7 +129,7 @@ class Checker {
           check_.left_out.push_back("Compute Sanitizer: " + finding.reason);
         else if (finding.verdict != Verdict::ok)
           check_.findings.push_back({LintFinding::Severity::error, "the default: " + finding.reason,
-                                     "mend the kernel; `kernelsearch profile` shows the whole report"});
+                                     "fix the kernel; `kernelsearch profile` shows the whole report"});
     } catch (const Error& error) {  // not there, or not able to work on this device
       check_.left_out.push_back("Compute Sanitizer: " + in_words(error));
     }

@@ -38,7 +38,7 @@ Evaluation validated_checkpoint(const CheckpointValidation& how, const Candidate
     if (stop.stop_requested())
       return Evaluation::failed(Verdict::rejected, "stopped before the validator had seen it");
     if (!objection) continue;
-    // Whoever mends it must know that other configurations may show no fault.
+    // The one who repairs it must know that other configurations may show no fault.
     if (!key.empty()) objection->reason = "at the configuration " + key + ": " + objection->reason;
     break;
   }

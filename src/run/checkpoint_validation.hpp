@@ -24,7 +24,7 @@ struct CheckpointValidation {
   std::function<void(const std::string&)> say = nullptr;  ///< is told what it came to, and how long it took
 };
 
-/// At most so many of the keys, in their order, spread over all of them: the first and the last among them.
+/// At most that many of the keys, in their order, spread over all of them: the first and the last among them.
 [[nodiscard]] std::vector<std::string> spread_over(const std::vector<std::string>& keys, std::size_t most);
 
 /// The evaluation of a tuned kernel that is right, or what is to replace it because of an objection: to its

@@ -7,7 +7,7 @@
 
 namespace kernelsearch::detail {
 
-/// Keeps this thread and what it starts off the measured core while a call lasts. A core below 0 is none.
+/// Keeps this thread and what it starts off the measured core while a call lasts. A core below 0 means none.
 class CoreLeft {
  public:
   explicit CoreLeft(int core) : before_(core >= 0) {

@@ -64,9 +64,9 @@ class Exporter {
           "the run has no winner to put into a plan", "run " + std::to_string(number(run)),
           "see why trials failed: `kernelsearch show " + std::to_string(number(run)) + " --failed`");
     winner_ = *result.best;
-    candidate_of(winner_);  // refuses what is no configuration of the kernel
+    candidate_of(winner_);  // refuses what is not a configuration of the kernel
     trials_ = store.trials(run);
-    // Of trials that tie with the winner, which only recorded times do, the one told first depends on the
+    // For trials that tie with the winner, which only recorded times do, the one told first depends on the
     // order of the search; the configuration's key does not.
     const double objective = winner_.outcome.objective;
     for (const StoredTrial& trial : trials_)

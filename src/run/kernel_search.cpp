@@ -36,7 +36,7 @@ std::unique_ptr<KernelSearch> typed(SearchContext context, SearchParts<P> parts,
                                                  std::move(loop), std::move(lookup));
 }
 
-/// The judge with each child timed beside its parent, of whichever part of the run that was handed in.
+/// The judge with each child timed next to its parent, of whichever part of the run that was handed in.
 RunPaired beside_parents(RunJudge judge, const SearchContext& context, const KernelLookup& lookup) {
   auto codec = std::make_shared<CandidateCodec<Candidate>>(lookup);
   auto mutex = std::make_shared<std::mutex>();
@@ -65,7 +65,7 @@ std::unique_ptr<KernelSearch> make_search(SearchContext context, SystemSearch ma
   if (made.inner) {
     made.inner->options.builders = loop.build_threads;
     made.inner->options.objectives = loop.objectives;
-    // Models are told what a kernel is worth beside its parent, by as many pairs as finalists are.
+    // Models are told what a kernel is worth next to its parent, by as many pairs as finalists are.
     made.inner->options.pairs = context.pairs;
     TuningLookup known = context.reuse ? earlier_tunings(context.store, context.run) : nullptr;
     RunTuned tuned(std::move(made.inner->policy), std::move(judge), made.inner->options, std::move(known));

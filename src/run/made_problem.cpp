@@ -180,10 +180,10 @@ ProblemMaker read_problem_maker(const fs::path& path) {
   maker.name = maker.folder.filename().string();
   if (const auto name = document.find("name")) {
     maker.name = name->string(name_todo);
-    if (!is_identifier(maker.name)) name->refuse("is no name for a problem", name_todo);
+    if (!is_identifier(maker.name)) name->refuse("is not a name for a problem", name_todo);
   } else if (!is_identifier(maker.name)) {
-    document.refuse("lacks the key \"name\", and its folder's name is none for a problem", maker.name,
-                    "add a \"name\" of letters, digits and _");
+    document.refuse("lacks the key \"name\", and its folder's name cannot be the name of a problem",
+                    maker.name, "add a \"name\" of letters, digits and _");
   }
   maker.command = read_command(document.at("command", "say what makes the problem: \"command\": [...]"));
   return maker;

@@ -53,7 +53,7 @@ AnyEvaluator made(Problem problem, const MeasurementOptions& options, Pairing pa
     HostOptions host = host_options(options);
     host.pairs.when = pairing;
     const int device = options.devices.empty() ? 0 : options.devices.front();
-    // Of any core: the thread that asks is kept off the measured one.
+    // For any core: the thread that asks is kept off the measured one.
     const HostPeaksOptions cores{.threads = problem.threads, .has_turn = true};
     return ModuleEvaluator(std::move(problem), host, [device, cores](bool on_device) -> DevicePeaks {
       Problem like;

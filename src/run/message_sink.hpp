@@ -22,7 +22,7 @@ namespace kernelsearch::detail {
 /// Tells people something; called from any thread.
 using MessageTeller = std::function<void(const std::string&)>;
 
-/// Where messages and what the run is doing go: to whoever watches the call that is under way. They come from
+/// Where messages and what the run is doing go: to the watcher of the call that is under way. They come from
 /// any thread.
 class MessageSink {
  public:
@@ -47,7 +47,7 @@ class MessageSink {
     const std::lock_guard lock(mutex_);
     return activity_;
   }
-  /// The call was paused for so long until now.
+  /// The call was paused for that long until now.
   void paused(double seconds) {
     const std::lock_guard lock(mutex_);
     if (activity_.paused == seconds) return;

@@ -198,7 +198,7 @@ MlirPayload read_payload(const fs::path& payload, const std::string& function) {
       "mlir-opt-22 \"$1\" --one-shot-bufferize --convert-linalg-to-loops --fold-memref-alias-ops "
       "--lower-affine --canonicalize "
       "--mlir-print-op-generic --mlir-print-local-scope --mlir-print-debuginfo",
-      {payload.string()}, "the payload", "mend it; it must lower to loops over memrefs without the schedule");
+      {payload.string()}, "the payload", "fix it; it must lower to loops over memrefs without the schedule");
   return detail::value_or_raise(try_read_mlir_payload(loops, function, payload.filename().string()));
 }
 
@@ -216,7 +216,7 @@ fs::path mlir_problem_folder(const fs::path& schedule, const MlirProblemOptions&
 void write_mlir_problem(const fs::path& schedule, const fs::path& folder, const MlirProblemOptions& options) {
   const std::string generic = tool_output(
       "mlir-opt-22 \"$1\" --mlir-print-op-generic --mlir-print-local-scope --mlir-print-debuginfo",
-      {schedule.string()}, "the schedule", "mend it: `mlir-opt-22 FILE` must print it");
+      {schedule.string()}, "the schedule", "fix it: `mlir-opt-22 FILE` must print it");
   const MlirSchedule read = MlirSchedule::read(generic, schedule.filename().string());
   const fs::path payload_file = payload_of(schedule, options);
   const MlirPayload payload = read_payload(payload_file, options.function);

@@ -54,7 +54,7 @@ AnyEvaluator counting(E evaluator, Inspector inspector, CountedRoofline step) {
                                                      std::move(step));
 }
 
-/// Disassemblers run beside what is being measured, not on its core.
+/// Disassemblers run next to what is being measured, not on its core.
 ObjectCodeOptions beside(const HostOptions& host) {
   ObjectCodeOptions code;
   code.sandbox = host.sandbox;

@@ -34,7 +34,7 @@ RootFolder::RootFolder(const fs::path& folder) {
   std::error_code error;
   root_ = fs::canonical(folder, error);
   if (error || !fs::is_directory(root_))
-    detail::raise<ConfigError>("the root is no folder", folder.string(), "name a folder that is there");
+    detail::raise<ConfigError>("the root is not a folder", folder.string(), "name a folder that is there");
 }
 
 bool RootFolder::holds(const fs::path& path) const {
@@ -62,7 +62,7 @@ fs::path RootFolder::find_problem(std::string_view name) const {
   fs::path path = find(name);
   std::error_code error;
   const fs::path file = path / "problem.json";
-  // One that is a link to a file elsewhere is none, too.
+  // One that is a link to a file elsewhere does not count, either.
   if (fs::is_directory(path, error) && (!fs::is_regular_file(file, error) || !holds(file)))
     detail::raise<ConfigError>("no problem is there", std::string(name),
                                "name a folder with a problem.json" + likely(std::string(name), problems()));

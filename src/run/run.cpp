@@ -80,7 +80,7 @@ const DevicePeaks& peaks_of(detail::RunImpl& run) {
   return *run.peaks;
 }
 
-/// Keeps the pages of a run that goes on up to date: whoever watches its folder, or finds it after a kill,
+/// Keeps the pages of a run that goes on up to date: who watches its folder, or finds it after a kill,
 /// reads of every trial.
 class ProgressPages {
  public:
@@ -143,7 +143,7 @@ Trial<Candidate> right_trial(const detail::RunImpl& run, TrialId id, const char*
     detail::raise<ConfigError>(
         fmt::format("only right kernels can be {}", verb),
         fmt::format("trial {}: {}", number(id), to_string(trial.outcome.evaluation.verdict)),
-        "mend it first, or name another trial");
+        "fix it first, or name another trial");
   return trial;
 }
 
@@ -266,7 +266,7 @@ RunResult stored_result(const RunStore& store, RunId run, const Problem& problem
   const WinnerFiles files = write_winner(store, run, problem, out);
   result.files = {{"source", files.source}, {"settings", files.settings}, {"record", files.record}};
   if (!files.script.empty()) result.files.emplace_back("script", files.script);
-  // Of several kernels no table of settings can stand.
+  // Among several kernels no table of settings can stand.
   const std::string& generator = result.row.info.generator;
   if (generator == "submit" || (generator != "template" && find_system(result.row.info.policy).rewrites))
     return result;
@@ -298,7 +298,7 @@ RunResult Run::finish() {
       run.messages->tell("nothing was measured: no " + o.record.string());
     } else {
       attempt([&] {
-        // Of a part of the space just that part is recorded.
+        // For a part of the space just that part is recorded.
         const bool whole = o.where.empty() && o.configs.empty();
         const Recording recording = recording_of(store, run.id, {.space = whole ? run.stored.problem : ""});
         write_recording(recording, o.record);

@@ -102,7 +102,7 @@ class Call {
   RunDesk desk_;  ///< its thread keeps off that core, too
 };
 
-/// Begins a run of this problem, or raises before anything stands in the store.
+/// Begins a run of this problem, or raises before anything is in the store.
 [[nodiscard]] std::unique_ptr<RunImpl> start_run(const Problem& problem, RunOptions options, RunParts parts);
 
 /// Goes on with a stored one.

@@ -36,7 +36,7 @@ struct StoredOptions {
 [[nodiscard]] StoredOptions resumed_options(const RunRow& row, RunOptions given);
 
 /// ConfigError where the run was begun with such an option and `given` lacks it, or with a folder to write to
-/// that is not beside the file of the store.
+/// that is not next to the file of the store.
 void check_given_again(const RunRow& row, const RunOptions& given, const std::filesystem::path& store);
 
 /// The files besides its store that a resumed run reads because its store names them, for people; empty:

@@ -78,7 +78,7 @@ struct Submits final : KernelSearch {
     return trial;
   }
 
-  /// Without `incumbent`, since whoever wrote a slower kernel wants to know how slow.
+  /// Without `incumbent`, since the one who wrote a slower kernel wants to know how slow.
   std::optional<TrialId> judge(const Job<Candidate>& job, WithoutAsks& told, LoopEvents& events,
                                std::optional<double> incumbent = {}) {
     EvaluationContext how;
@@ -93,7 +93,7 @@ struct Submits final : KernelSearch {
     return job.id;
   }
 
-  /// Whoever writes the kernels decides when it ends; what there is to do alone is the problem's own kernel.
+  /// The writer of the kernels decides when it ends; what there is to do alone is the problem's own kernel.
   void to_end(RunObserver& observer) override { (void)step({}, observer); }
 
   StepReport step(const StepLimit&, RunObserver& observer) override {

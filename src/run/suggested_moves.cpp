@@ -17,7 +17,7 @@
 namespace kernelsearch {
 namespace {
 
-/// The problem's own kernel, and then nothing: whoever is outside decides.
+/// The problem's own kernel, and then nothing: the one who is outside decides.
 class RootOnly {
  public:
   using Proposal = Move;
@@ -90,7 +90,7 @@ std::vector<MovePolicyEntry> move_policies() {
           {"best_of_k", "several tries from the best kernel, then on from the best of them"},
           {"epsilon_greedy_tree", "a tree of kernels: mostly the best, now and then another leaf (STARK)"},
           {"none", "suggests nothing: the agent decides alone"},
-          {"reflexion", "one chain: each kernel from the last, failures mended first"},
+          {"reflexion", "one chain: each kernel from the last, failures repaired first"},
           {"roofline_budget",
            "branches of methods chosen by the roofline, then each left out in turn (CUDA skill V2)"}};
 }

@@ -193,7 +193,7 @@ class TypedSearch final : public KernelSearch {
     const bool limited = ends.reached(search_.progress());
     const bool late = countdown.over() || out_of_time();
     report.finished = !report.stopped && (search_.done() || late || limited);
-    // Of a run that had ended before this step the finalists were compared.
+    // For a run that had ended before this step the finalists were compared.
     if (report.finished && (report.trials > 0 || (late && paused && !search_.trials().empty()))) {
       measure_finalists(later(end, paused_before), observer, changes, recorder, events);
       report.stopped = context.stop.stop_requested();

@@ -31,7 +31,7 @@ std::string proof(const PlanEntry& entry) {
                             : "not measured in pairs";
 }
 
-/// The settings as the space has them now; raises where they are no configuration any more.
+/// The settings as the space has them now; raises where they are not a configuration any more.
 std::vector<NamedValue> valid_values(const Space& space, const std::vector<NamedValue>& values) {
   return named_values(space, detail::changed_settings(space, space.default_config(), values));
 }
@@ -149,7 +149,7 @@ PlanCheck check_plan(const Plan& plan, const Problem& problem, const std::string
                                        names.empty() ? "none" : names));
     return check;
   }
-  // Parts for other devices or versions are no fault where there is one for this.
+  // Parts for other devices or versions are not a fault where there is one for this.
   std::vector<std::string>& said = check.parts.empty() ? check.faults : check.notes;
   said.insert(said.end(), others.begin(), others.end());
   for (const std::size_t p : check.parts) {

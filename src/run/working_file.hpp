@@ -9,8 +9,8 @@
 
 namespace kernelsearch::detail {
 
-/// The file beside the store that the process that works on a run locks; `kind` is the end of the name of
-/// another one beside it.
+/// The file next to the store that the process that works on a run locks; `kind` is the end of the name of
+/// another one next to it.
 [[nodiscard]] inline std::filesystem::path working_file(const std::filesystem::path& store, RunId run,
                                                         const char* kind = "") {
   return store.string() + ".working/" + std::to_string(number(run)) + kind;

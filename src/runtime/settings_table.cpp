@@ -102,7 +102,7 @@ void SettingsTable::append(const std::filesystem::path& file, std::span<const Se
   if (!append_text(file, text))
     detail::raise<ConfigError>("the settings table cannot be written",
                                file.string() + ": " + std::strerror(errno),
-                               "check that its folder exists and can be written, and that it is no link");
+                               "check that its folder exists and can be written, and that it is not a link");
 }
 
 std::optional<Settings> SettingsTable::best_for(std::string_view problem, std::string_view device,

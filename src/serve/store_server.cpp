@@ -50,7 +50,7 @@ std::string random_token() {
   return token;
 }
 
-/// What changes in a store's files with every trial that is told, and beside it with every note.
+/// What changes in a store's files with every trial that is told, and next to it with every note.
 struct FileMark {
   fs::file_time_type file, log;
   std::uintmax_t log_size = 0;
@@ -163,7 +163,7 @@ class StoreServer::Impl {
       workers.push_back({done, peer, std::jthread([this, stop, done, peer] {
                            try {
                              answer(*peer, stop);
-                           } catch (const std::exception&) {  // a peer that is gone is no end of the server
+                           } catch (const std::exception&) {  // a peer that is gone does not end the server
                            }
                            error_code ignored;
                            peer->shutdown(tcp::socket::shutdown_both, ignored);

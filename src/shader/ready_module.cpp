@@ -15,7 +15,7 @@ namespace {
 
 kernelsearch::Fault no_module(std::string given) {
   return kernelsearch::Fault{
-      "this is no module of SPIR-V", std::move(given),
+      "this is not a module of SPIR-V", std::move(given),
       "write the binary that glslangValidator -V -o kernel.spv makes, or its words as -x lists them"};
 }
 
@@ -84,11 +84,11 @@ Result<std::vector<std::uint32_t>> ready_words(std::string_view content) {
   words.reserve(content.size() / 11);
   for (std::size_t at = after_comments(content, 0); at < content.size(); at = after_comments(content, at)) {
     const std::string place = "behind word " + std::to_string(words.size());
-    if (content.substr(at, 2) != "0x") return no_module("a text that is no number " + place);
+    if (content.substr(at, 2) != "0x") return no_module("a text that is not a number " + place);
     at += 2;
     std::uint32_t word = 0;
     const auto read = std::from_chars(content.data() + at, content.data() + content.size(), word, 16);
-    if (read.ec != std::errc()) return no_module("a number that is no word " + place);
+    if (read.ec != std::errc()) return no_module("a number that is not a word " + place);
     words.push_back(word);
     at = after_comments(content, static_cast<std::size_t>(read.ptr - content.data()));
     if (at < content.size() && content[at] == ',') ++at;

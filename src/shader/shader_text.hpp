@@ -19,7 +19,7 @@ enum class ShaderLanguage : std::uint8_t { glsl, hlsl };
 [[nodiscard]] ShaderLanguage shader_language(std::string_view file, std::string_view text);
 
 /// The names of the specialisation constants that a text declares, `constant_id` in GLSL and HLSL alike:
-/// tunables with these names are no macros.
+/// tunables with these names are not macros.
 [[nodiscard]] std::vector<std::string> declared_constants(std::string_view text);
 
 /// The text with other values for the specialisation constants that it declares: those of their names.

@@ -39,7 +39,7 @@ std::optional<std::string> ModuleReader::constant(std::uint32_t id, Constant c, 
     if (type == types_.end()) return "a constant has no type";
     const Type& t = type->second;
     if (t.kind != Type::boolean && t.kind != Type::integer && t.kind != Type::floating)
-      return "a specialisation constant is no number";
+      return "a specialisation constant is not a number";
     known.kind = t.kind == Type::boolean    ? SpirvConstant::boolean
                  : t.kind == Type::floating ? SpirvConstant::floating
                  : t.is_signed              ? SpirvConstant::signed_integer
@@ -53,7 +53,7 @@ std::optional<std::string> ModuleReader::constant(std::uint32_t id, Constant c, 
       if (const auto problem = set(known, given->second)) return problem;
       c.bits = known.bits;
     }
-    // `local_size_x_id = 0` beside `constant_id = 0`: both are what the source's constant is.
+    // `local_size_x_id = 0` next to `constant_id = 0`: both are what the source's constant is.
     const auto named_default = named_defaults_.find(known.id);
     if (given == values_.end() && name(id).empty() && named_default != named_defaults_.end())
       c.bits = named_default->second;
@@ -99,7 +99,7 @@ std::optional<std::string> ModuleReader::set(SpirvConstant& constant, const Valu
       const double low = is_signed ? -std::ldexp(1.0, static_cast<int>(bits) - 1) : 0.0;
       const double high = std::ldexp(1.0, static_cast<int>(bits) - (is_signed ? 1 : 0));
       if (number != std::floor(number) || number < low || number >= high)
-        return wrong("it is no whole number of its type");
+        return wrong("it is not a whole number of its type");
       const auto* whole = std::get_if<std::int64_t>(&value);
       std::uint64_t pattern = whole != nullptr ? static_cast<std::uint64_t>(*whole)
                               : number < 0     ? static_cast<std::uint64_t>(static_cast<std::int64_t>(number))

@@ -61,7 +61,7 @@ std::optional<std::string> ModuleReader::set_local_size(const Ids& ids, SpirvKer
   for (std::size_t i = 0; i < 3; ++i) {
     const auto value = whole(ids[i]);
     if (!value || *value < 1 || *value > std::numeric_limits<std::uint32_t>::max())
-      return "the size of its work groups is no whole number >= 1";
+      return "the size of its work groups is not a whole number >= 1";
     kernel.local_size[i] = static_cast<std::uint32_t>(*value);
   }
   return std::nullopt;
@@ -77,7 +77,7 @@ Result<SpirvKernel> ModuleReader::finish() {
   if (wanted_.empty() && entries_.size() > 1) return bad("it has several entry points for compute");
   kernel.entry = chosen->second;
   if (auto problem = find_local_size(chosen->first, kernel)) return bad(*problem);
-  // Of a single entry point everything is bound that the module declares.
+  // For a single entry point everything is bound that the module declares.
   const bool all = entries_.size() == 1;
   const std::set<std::uint32_t> used = all ? std::set<std::uint32_t>() : used_from(chosen->first);
   for (const Variable& variable : variables_) {
@@ -126,7 +126,7 @@ std::optional<std::string> ModuleReader::find_local_size(std::uint32_t entry, Sp
     constexpr std::uint32_t work_group_size = 25;
     const auto parts = composites_.find(id);
     if (decoration.built_in != work_group_size || parts == composites_.end()) continue;
-    if (parts->second.size() != 3) return "the size of its work groups is no vector of three";
+    if (parts->second.size() != 3) return "the size of its work groups is not a vector of three";
     return set_local_size(parts->second, kernel);
   }
   const auto size = sizes_.find(entry);
@@ -141,7 +141,7 @@ std::optional<std::string> ModuleReader::find_local_size(std::uint32_t entry, Sp
 std::optional<std::string> ModuleReader::take(const Variable& variable, SpirvKernel& kernel) {
   const auto pointer = types_.find(variable.type);
   if (pointer == types_.end() || pointer->second.kind != Type::pointer)
-    return std::optional<std::string>("a variable is no pointer");
+    return std::optional<std::string>("a variable is not a pointer");
   const std::uint32_t target = pointer->second.element;
   const auto found = types_.find(target);
   const Decorations decorated = decorations_[variable.id];
@@ -187,7 +187,7 @@ std::optional<std::string> ModuleReader::take(const Variable& variable, SpirvKer
 std::optional<std::string> ModuleReader::take_push(std::uint32_t target, SpirvKernel& kernel) {
   const auto found = types_.find(target);
   if (found == types_.end() || found->second.kind != Type::structure || !kernel.push.empty())
-    return "its push constants are no single block";
+    return "its push constants are not a single block";
   const Decorations& decorated = decorations_[target];
   for (std::size_t m = 0; m < found->second.members.size(); ++m) {
     const auto index = static_cast<std::uint32_t>(m);

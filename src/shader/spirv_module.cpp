@@ -43,7 +43,7 @@ Result<SpirvKernel> read_spirv(std::span<const std::uint32_t> words, const std::
 
 Result<std::vector<std::uint32_t>> spirv_words(std::span<const std::byte> bytes) {
   if (bytes.size() < 20 || bytes.size() % 4 != 0)
-    return spirv::bad("it has " + std::to_string(bytes.size()) + " bytes, which is no number of words");
+    return spirv::bad("it has " + std::to_string(bytes.size()) + " bytes, which is not a number of words");
   std::vector<std::uint32_t> words(bytes.size() / 4);
   std::memcpy(words.data(), bytes.data(), bytes.size());
   if (words[0] == spirv::swapped_magic)

@@ -64,8 +64,8 @@ struct SpirvKernel {
 /// Reads a module of SPIR-V 1.0 to 1.6 in the byte order of this machine: its only compute entry point, or
 /// the one called `entry` where that is not empty. Specialisation constants whose names are among `values`
 /// get these, and local and shared sizes are those that follow; one without a name goes by `constant_N`, N
-/// its SpecId. Of several entry points the one has what its functions use. Everything that is bound must be
-/// storage buffers of descriptor set 0 and push constants. Any words may be given: what is no such module is
+/// its SpecId. Among several, an entry point has what its functions use. Everything that is bound must be
+/// storage buffers of descriptor set 0 and push constants. Any words may be given: any other module is
 /// refused with a reason. Source: the SPIR-V specification 1.6, sections 2.3 and 3.
 [[nodiscard]] Result<SpirvKernel> read_spirv(std::span<const std::uint32_t> words, const std::string& entry,
                                              std::span<const std::pair<std::string, Value>> values);
@@ -77,7 +77,7 @@ struct SpirvKernel {
 /// registers t0 and u0 apart, glslang does not.
 void make_bindings_distinct(std::vector<std::uint32_t>& words);
 
-/// The words of a file of SPIR-V, in the byte order of this machine; an error where it is no such file.
+/// The words of a file of SPIR-V, in the byte order of this machine; an error for another file.
 [[nodiscard]] Result<std::vector<std::uint32_t>> spirv_words(std::span<const std::byte> bytes);
 
 }  // namespace kernelsearch::detail

@@ -18,7 +18,7 @@ std::optional<std::pair<std::string, std::size_t>> text_at(std::span<const std::
 }
 
 kernelsearch::Fault bad(std::string given) {
-  return kernelsearch::Fault{"this is no compute shader that can be launched", std::move(given),
+  return kernelsearch::Fault{"this is not a compute shader that can be launched", std::move(given),
                              "compile it by glslangValidator -V, or check it by spirv-val"};
 }
 

@@ -60,7 +60,7 @@ struct Variable {
 [[nodiscard]] std::optional<std::pair<std::string, std::size_t>> text_at(std::span<const std::uint32_t> words,
                                                                          std::size_t at);
 
-/// The fault of words that are no compute shader which can be launched.
+/// The fault of words that are not a compute shader which can be launched.
 [[nodiscard]] kernelsearch::Fault bad(std::string given);
 
 /// Reads one module: first its instructions in their order, then what the chosen entry point is of them.
@@ -102,7 +102,7 @@ class ModuleReader {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> member_names_;
   std::set<std::uint32_t> capabilities_;
   std::vector<std::pair<std::uint32_t, std::string>> entries_;
-  /// Of an entry point: whether these are ids of constants, and the three of them.
+  /// For an entry point: whether these are ids of constants, and the three of them.
   std::unordered_map<std::uint32_t, std::pair<bool, std::array<std::uint32_t, 3>>> sizes_;
   std::map<std::uint32_t, Decorations> decorations_;
   std::unordered_map<std::uint32_t, Type> types_;

@@ -31,7 +31,7 @@ const json& entry(const json& object, const char* name) {
 }
 
 std::string short_text(const json& value, const char* name, std::size_t longest) {
-  if (!value.is_string()) refuse(std::string(name) + " is no text", value);
+  if (!value.is_string()) refuse(std::string(name) + " is not a text", value);
   const auto& text = value.get_ref<const std::string&>();
   if (text.size() > longest)
     refuse(std::string(name) + " is longer than " + std::to_string(longest) + " bytes", value);
@@ -45,7 +45,7 @@ std::string text_of(const json& object, const char* name, std::size_t longest = 
 std::vector<std::string> names_in(const json& object, const char* name) {
   const json& list = entry(object, name);
   if (!list.is_array() || list.size() > ChangeLimits::names)
-    refuse(std::string(name) + " is no list of at most " + std::to_string(ChangeLimits::names), list);
+    refuse(std::string(name) + " is not a list of at most " + std::to_string(ChangeLimits::names), list);
   std::vector<std::string> names;
   for (const json& one : list) names.push_back(short_text(one, name, ChangeLimits::name));
   return names;
@@ -53,7 +53,7 @@ std::vector<std::string> names_in(const json& object, const char* name) {
 
 double positive(const json& value, const char* name) {
   if (!value.is_number() || !std::isfinite(value.get<double>()) || !(value.get<double>() > 0))
-    refuse(std::string(name) + " is no positive number", value);
+    refuse(std::string(name) + " is not a positive number", value);
   return value.get<double>();
 }
 
@@ -62,11 +62,11 @@ bool is_hexadecimal(std::string_view text) {
 }
 
 ChangeEffect effect_of(const json& object) {
-  if (!object.is_object()) refuse("effect is no object", object);
+  if (!object.is_object()) refuse("effect is not an object", object);
   ChangeEffect effect;
   effect.ratio = positive(entry(object, "ratio"), "ratio");
   const json& interval = entry(object, "interval");
-  if (!interval.is_array() || interval.size() != 2) refuse("interval is no pair of numbers", interval);
+  if (!interval.is_array() || interval.size() != 2) refuse("interval is not a pair of numbers", interval);
   effect.interval = {positive(interval[0], "interval"), positive(interval[1], "interval")};
   if (effect.interval.low > effect.interval.high) refuse("interval ends before it begins", interval);
   const json& paired = entry(object, "paired");
@@ -146,7 +146,7 @@ RememberedChange change_from_text(std::string_view text) {
   change.verdict = *verdict;
   const json& progress = entry(in, "progress");
   if (!progress.is_number() || !(progress.get<double>() >= 0) || progress.get<double>() > 1)
-    refuse("progress is no number from 0 to 1", progress);
+    refuse("progress is not a number from 0 to 1", progress);
   change.progress = progress.get<double>();
   change.reason = text_of(in, "reason", ChangeLimits::reason);
   change.parent_kernel = text_of(in, "parent_kernel");

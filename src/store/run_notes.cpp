@@ -39,10 +39,10 @@ std::vector<std::string> usable(const std::vector<std::string>& tags) {
 void check(const RunNote& note) {
   for (const std::string& tag : note.tags)
     if (trimmed(tag).size() > RunNote::longest_tag || tag.find(',') != std::string::npos)
-      detail::raise<ConfigError>("this is no tag", tag.substr(0, 80),
+      detail::raise<ConfigError>("this is not a tag", tag.substr(0, 80),
                                  "a tag has no comma and at most 64 bytes: write a note");
   if (note.tags.size() > RunNote::most_tags)
-    detail::raise<ConfigError>("a run has so many tags at most", std::to_string(note.tags.size()),
+    detail::raise<ConfigError>("a run has too many tags", std::to_string(note.tags.size()),
                                "give 16 or fewer");
   if (note.text.size() > RunNote::longest_text)
     detail::raise<ConfigError>("the note is too long", std::to_string(note.text.size()) + " bytes",

@@ -22,7 +22,7 @@ namespace kernelsearch {
 namespace {
 
 /// Makes the folder and an empty file where there are none: their owner's alone, since prompts, replies and
-/// code are kept there. SQLite gives the files beside it the same permissions.
+/// code are kept there. SQLite gives the files next to it the same permissions.
 std::filesystem::path with_folder(const std::filesystem::path& path) {
   if (const std::error_code error = detail::create_private_folders(path.parent_path()))
     detail::raise<StoreError>("cannot create the folder of the store",
@@ -32,7 +32,7 @@ std::filesystem::path with_folder(const std::filesystem::path& path) {
   return path;
 }
 
-/// Whether SQLite can write the file and its log beside it.
+/// Whether SQLite can write the file and its log next to it.
 bool can_be_written(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   return ::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) == 0 &&

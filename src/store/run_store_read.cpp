@@ -12,7 +12,7 @@
 namespace kernelsearch {
 namespace {
 
-// Of a row of `runs` the trial that the comparison of finalists chose, where it still stands.
+// For a row of `runs` the trial that the comparison of finalists chose, where it still stands.
 #define KERNELSEARCH_WINNER                                                                             \
   "(SELECT w.id FROM trials w WHERE w.run = runs.id AND w.id = runs.winner AND w.verdict = 'ok' AND "   \
   "w.objective IS NOT NULL AND NOT EXISTS (SELECT 1 FROM trials l WHERE l.run = runs.id AND l.verdict " \

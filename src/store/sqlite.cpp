@@ -22,7 +22,7 @@ const char* remedy(int code) {
              "with "
              "--store";
     case SQLITE_NOTADB:
-      return "name another file with --store: this one is no kernelsearch store";
+      return "name another file with --store: this one is not a kernelsearch store";
     case SQLITE_CORRUPT:
       return "the file is damaged: restore it from a copy, save what `sqlite3 FILE .recover` finds, or name "
              "another with --store";
@@ -98,7 +98,7 @@ int connect(const std::string& name, int flags, double busy_seconds, sqlite3** d
   return code;
 }
 
-/// The file as SQLite names one that nobody changes: it then makes no files beside it.
+/// The file as SQLite names one that nobody changes: it then makes no files next to it.
 std::string unchanging(const std::string& file) {
   constexpr const char* digits = "0123456789ABCDEF";
   std::string name = "file:";
@@ -133,7 +133,7 @@ Database Database::copy_of(const std::string& file, double busy_seconds) {
   Database copy;
   copy.database_.reset(memory);
   if (made != SQLITE_OK) raise_last(memory, "copying " + file);
-  // With its log where that can be read; else, where a log would need a file beside it, as it stands.
+  // With its log where that can be read; else, where a log would need a file next to it, as it stands.
   std::error_code error;
   const bool has_log = std::filesystem::file_size(file + "-wal", error) > 0 && !error;
   for (const bool as_it_stands : {false, true}) {

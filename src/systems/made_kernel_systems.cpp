@@ -19,7 +19,7 @@ SystemOption repairs_option(std::size_t standard, std::vector<VariantValue> vari
   constexpr std::size_t most_repairs = 100;
   return {"repairs",
           whole(standard),
-          "questions that mend a kernel that failed, each a trial of its own; 0: none",
+          "questions that repair a kernel that failed, each a trial of its own; 0: none",
           "ours",
           0,
           most_repairs,

@@ -11,7 +11,7 @@
 /// and what they declare.
 namespace kernelsearch::systems::made {
 
-/// The option `repairs` of a system that mends failed kernels by debug moves (`Repaired`).
+/// The option `repairs` of a system that repairs failed kernels by debug moves (`Repaired`).
 [[nodiscard]] SystemOption repairs_option(std::size_t standard, std::vector<VariantValue> variants);
 
 /// The option `evidence` of a system whose moves are ordered by what kernels show for them.

@@ -67,7 +67,7 @@ std::vector<SystemVariant> kernelband_variants() {
   return {
       {"ours",
        "the version that does best in our figures: kernels judged by how far they lag behind the best, heads "
-       "that learn from each pull, failures mended",
+       "that learn from each pull, failures repaired",
        "docs/benchmarks/systems.md, docs/moves.md"},
       {"v1", "the paper: three-term UCB over clusters and the authors' six strategies", "arXiv 2511.18868 v1",
        true},
@@ -168,7 +168,7 @@ std::vector<SystemOption> kernelband_options() {
                   "pulled; each pull makes it less; 0: none",
                   {"ours: docs/benchmarks/systems.md", "KernelBand v1 has none", "KernelBand v2 has none"},
                   number(&Search::evidence), 0, 1000),
-      band_option("frontier", "only the fastest so many kernels are rewritten; 0: all",
+      band_option("frontier", "how many of the fastest kernels may be rewritten; 0: all",
                   {band_bench, "KernelBand v1: all", "KernelBand v2: all"}, count(&Search::frontier), 0, 1e6),
       band_option("mask", "strategies whose target is saturated on a cluster's representative are left out",
                   {"ours: no gain was shown", "KernelBand v1 has none", v2_code},

@@ -58,9 +58,9 @@ TEST_CASE("read_declared_tunables: refusals say what to do") {
   refused(R"({"tunables": {"A": [1, 1]}})", "lists a value twice");
   refused(R"({"tunables": {"A": [1, "x"]}})", "mixes kinds");
   refused(R"({"tunables": {"A": ["x\ny"]}})", "control character");
-  refused(R"({"tunables": {"A": {"values": [1, 2], "default": 3}}})", "is none of the values");
+  refused(R"({"tunables": {"A": {"values": [1, 2], "default": 3}}})", "is not one of the values");
   refused(R"({"tunables": {"A": {"range": [0, 1000]}}})", "at most 64");
-  refused(R"({"constraints": ["A <="]})", "is no expression");
+  refused(R"({"constraints": ["A <="]})", "is not an expression");
   refused(R"({"other": 1})", "other");
   std::string many = R"({"tunables": {"A": [1])";
   for (char c = 'B'; c < 'K'; ++c) many += std::string(",\"") + c + "\": [1]";

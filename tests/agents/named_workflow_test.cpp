@@ -276,9 +276,9 @@ TEST_CASE("workflows: a user's files join ours, and refusals name the place") {
   };
   CHECK(with("1", "1") == "none");
   check_has(with("\"schema\": 1", "\"schema\": 2"), "mine.json:1: /schema");
-  check_has(with("\"mine\"", "\"a b\""), "/name is no name");
+  check_has(with("\"mine\"", "\"a b\""), "/name is not a name");
   check_has(with("[\"refactor\"]", "[]"), "has no transformation");
-  check_has(with("[\"refactor\"]", "[\"refactor\", \"refactor\"]"), "/transformations/1 stands there twice");
+  check_has(with("[\"refactor\"]", "[\"refactor\", \"refactor\"]"), "/transformations/1 is there twice");
   check_has(with("\"name\"", "\"order\": \"opne\", \"name\""), "/order");
   check_has(with("\"name\"", "\"short_of\": \"memory\", \"name\""), "belongs to an open workflow");
   check_has(with("transformations", "transformation"), "transformation");

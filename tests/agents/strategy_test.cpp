@@ -202,7 +202,7 @@ TEST_CASE("strategies: signs that the format does not allow are refused with the
       CHECK_MESSAGE(std::string(error.what()).find(words) != std::string::npos, error.what());
     }
   };
-  refused(R"([{"when": "x >", "because": "y"}])", "is no expression");
+  refused(R"([{"when": "x >", "because": "y"}])", "is not an expression");
   refused(R"([{"when": "x > 1", "worth": 2, "because": "y"}])", "is out of bounds");
   refused(R"([{"when": "x > 1", "worth": 0, "because": "y"}])", "is out of bounds");
   refused(R"([{"when": "x > 1", "because": ""}])", "is empty or too long");

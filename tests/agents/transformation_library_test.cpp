@@ -165,7 +165,7 @@ TEST_CASE("parse_transformation: refusals name the place") {
     return library_refusal(text);
   };
   CHECK(with("\"schema\": 1", "\"schema\": 2").find("mine.json:1: /schema") != std::string::npos);
-  CHECK(with("\"mine\"", "\"a b\"").find("/name is no name") != std::string::npos);
+  CHECK(with("\"mine\"", "\"a b\"").find("/name is not a name") != std::string::npos);
   CHECK(with("device", "devise").find("/passes/0/edits/0/region") != std::string::npos);
   CHECK(with("\"do\"", "\"\"").find("has no instruction") != std::string::npos);
   CHECK(with("\"name\"", "\"nmae\"").find("nmae") != std::string::npos);

@@ -102,7 +102,7 @@ TEST_CASE(
   check_has(early.err, "a policy ended early: mine on space, repeat 0, evaluation 11");
   check_has(compare("sleep 30", {"--policy-timeout", "0.5"}).err,
             "evaluation 11: policy mine did not answer");
-  check_has(compare("echo hm", {}).err, "answered with a line that is no JSON object: hm");
+  check_has(compare("echo hm", {}).err, "answered with a line that is not a JSON object: hm");
 }
 
 TEST_CASE("command: contract says which promises hold, and its exit code whether all do") {

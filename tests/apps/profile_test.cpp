@@ -63,14 +63,14 @@ TEST_CASE("command: profile says which settings it does not know") {
     CHECK(ran.err.find(words) != std::string::npos);
   };
   refused({"--config", R"({"UNROL": 2})"}, "there is no such tunable: UNROL; did you mean UNROLL?");
-  refused({"--config", R"({"UNROLL": 3})"}, "a value is none of its tunable's");
+  refused({"--config", R"({"UNROLL": 3})"}, "a value is not one of its tunable's");
   refused({"--config", R"({"UNROLL": 4, "WIDE": 2})"}, "break a constraint");
   refused({"--config", "{"}, "--config");
   refused({"--config", "[1]"}, "no such settings");
   refused({"--config", "fastest"}, "no such settings: fastest");
   refused({"--config", "best"}, "there is no store of runs yet");
   write_text(desk.path() / "settings.json", R"({"WIDE": 3})");
-  refused({"--config", "settings.json"}, "a value is none of its tunable's");
+  refused({"--config", "settings.json"}, "a value is not one of its tunable's");
   // right settings: the next thing missing is the tool
   write_text(desk.path() / "settings.json", R"({"WIDE": 2})");
   setenv("KERNELSEARCH_NCU", "/nonexistent/ncu", 1);

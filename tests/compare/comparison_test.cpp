@@ -456,12 +456,12 @@ TEST_CASE("compare: what a policy throws names policy, space, repeat and evaluat
   const Recording recording = made_up_recording("place");
   const Config a = recording.trials[0].config, b = recording.trials[1].config;
   CHECK(failure_of(recording, in_turn("lost", {a, b, a}, true), {.repeats = 1, .budget = 50}) ==
-        "kernelsearch: a policy failed: lost on place, repeat 0, evaluation 3: lost my way; mend the policy, "
+        "kernelsearch: a policy failed: lost on place, repeat 0, evaluation 3: lost my way; fix the policy, "
         "or "
         "leave it out; with --out what is finished is kept");
   const Contestant unmade{"unmade", [](const PolicySetup&) -> AnyPolicy<Config> { throw 7; }};
   CHECK(failure_of(recording, unmade, {.repeats = 1, .budget = 50})
-            .find("unmade on place, repeat 0, evaluation 1: an exception that is no std::exception") !=
+            .find("unmade on place, repeat 0, evaluation 1: an exception that is not a std::exception") !=
         std::string::npos);
   const Contestant greedy{
       "greedy", [a](const PolicySetup&) {

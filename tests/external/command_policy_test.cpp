@@ -88,7 +88,8 @@ TEST_CASE("CommandPolicy: what goes wrong is an error that names the policy and 
             "policy mine ended: it ended with exit code 3, having written:\noh dear");
   check_has(said("no_such_program_anywhere"), "exit code 127");
   check_has(said("kill -9 $$"), "it was ended by SIGKILL");
-  check_has(said("read line; echo hello"), "policy mine answered with a line that is no JSON object: hello");
+  check_has(said("read line; echo hello"),
+            "policy mine answered with a line that is not a JSON object: hello");
   check_has(said("read line; echo '{\"type\":\"ready\",\"protocol\":9}'"),
             "policy mine speaks another protocol: 9");
   check_has(said("read line; echo '{\"type\":\"ready\"}'"), "ready without a protocol");

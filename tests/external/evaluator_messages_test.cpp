@@ -57,12 +57,12 @@ TEST_CASE("evaluator messages: replies of each kind are read") {
 }
 
 TEST_CASE("evaluator messages: what is none has a fault") {
-  CHECK(fault_of("") == "answered with what is no JSON object");
-  CHECK(fault_of("[]") == "answered with what is no JSON object");
+  CHECK(fault_of("") == "answered with what is not a JSON object");
+  CHECK(fault_of("[]") == "answered with what is not a JSON object");
   CHECK(fault_of("{}") == "answered without \"type\" or \"id\"");
   CHECK(fault_of(R"({"type":"ran"})") == "answered without \"type\" or \"id\"");
   CHECK(fault_of(R"({"type":"run","id":"a"})") == "answered with a type that is not known");
-  CHECK(fault_of(R"({"type":"ran","id":"a","ok":1})") == "has \"ok\" that is no bool");
+  CHECK(fault_of(R"({"type":"ran","id":"a","ok":1})") == "has \"ok\" that is not a bool");
   for (const char* seconds : {"1", "[\"1\"]", "[-1]", "[1e999]", "[null]"})
     CHECK(fault_of(R"({"type":"ran","id":"a","seconds":)" + std::string(seconds) + "}") != "");
   for (const char* features : {"[]", "{\"a\":\"b\"}", "{\"\":1}"})

@@ -127,7 +127,7 @@ TEST_CASE("ExternalEvaluator: what breaks has a verdict and a reason, and the ne
   for (const Break& each :
        {Break{"crash", Verdict::crashed, "the external evaluator ended while it ran"},
         Break{"hang", Verdict::timed_out, "did not answer while it ran: within 3 s"},
-        Break{"garbage", Verdict::crashed, "answered with what is no JSON object while it ran"},
+        Break{"garbage", Verdict::crashed, "answered with what is not a JSON object while it ran"},
         Break{"flood", Verdict::crashed, "answered with a line that does not end while it ran"},
         Break{"nan", Verdict::crashed, "no JSON"}, Break{"count", Verdict::crashed, "times for 1 calls"},
         Break{"build_crash", Verdict::crashed, "ended while it built: it ended with exit code 3"},

@@ -65,7 +65,7 @@ TEST_CASE("ScriptedReplies: a script that cannot be used says where") {
   };
   fails(R"({"text": "a"}, {"role": "coder"})", "in rule 2: give either");
   fails(R"({"text": "a", "file": "b"})", "cannot be read");
-  fails(R"({"file": "../secret"})", "beside the script");
+  fails(R"({"file": "../secret"})", "next to the script");
   fails(R"({"text": "a", "rol": "coder"})", "unknown key \"rol\"");
   fails(R"({"text": 3})", "in rule 1");
 }

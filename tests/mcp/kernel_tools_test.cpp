@@ -283,7 +283,7 @@ TEST_CASE("submit_kernel: tunables of its own, which its children keep and later
                {"device", tiled_code()},
                {"tunables", {{"TILE", {1}}}},
                {"constraints", {"TILE <"}}}),
-      "is no expression");
+      "is not an expression");
   // Nothing of this stands in the run; and a policy's run takes none.
   CHECK(call(client, "status", {{"run", 1}})["runs"][0]["trials"] == 4);
   call(client, "start_run", {{"problem", "twice"}, {"policy", "random"}, {"budget", "4"}});

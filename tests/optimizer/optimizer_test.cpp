@@ -589,7 +589,7 @@ TEST_CASE(
     CHECK(search.best()->outcome.objective == 1.0);
     CHECK(search.summary().verdicts[static_cast<int>(Verdict::wrong_result)] == 1);
   }
-  SUBCASE("a foreign trial") {
+  SUBCASE("a trial from outside") {
     Optimizer search{Counting{.last = 9}, Copying{}};
     search.submit(5, 5, told_nan());
     CHECK(search.best() == nullptr);

@@ -140,7 +140,7 @@ TEST_CASE("each check has its reason, in order, and says what decided") {
   expect(6, MethodReason::no_trigger, "stall_long_scoreboard 12 % is not over 40");
   expect(7, MethodReason::coupled, "compute.applied is applied");
   expect(8, MethodReason::taken, "warps issue little: ipc 0.5 is under 1");
-  expect(9, MethodReason::over_budget, "beside compute.first");
+  expect(9, MethodReason::over_budget, "in addition to compute.first");
 }
 
 TEST_CASE("a single slot goes to the first by priority, two to the strongest, of equals to the first") {

@@ -119,10 +119,10 @@ TEST_CASE("policy_text: what is wrong, where, and what to write instead") {
   for (const char* text : {"p(a=1x)", "p(a=1e999)", "p(a=+1)", "p(a=-)"})
     CHECK(policy_text_test::fault_of(text) == begin + "a value that is neither a number nor a word: " + text +
                                                   ", character 5; write strings in quotes");
-  CHECK(
-      policy_text_test::fault_of("p(a=[b,1])") ==
-      begin +
-          "an entry of a list that is no string: p(a=[b,1]), character 8; write words or strings in quotes");
+  CHECK(policy_text_test::fault_of("p(a=[b,1])") ==
+        begin +
+            "an entry of a list that is not a string: p(a=[b,1]), character 8; write words or strings in "
+            "quotes");
   CHECK(policy_text_test::fault_of("p(a=[b)") ==
         begin + "a list of a policy's option is not closed: p(a=[b), character 7; end it with `]`");
   CHECK(policy_text_test::fault_of("p(a='b)") ==

@@ -116,8 +116,8 @@ TEST_CASE("external: what cannot be is refused with what to write") {
   check_has(refused_text(R"({"command": ["a"], "files": ["no.py"]})"), "names a file that is not there");
   check_has(refused_text(R"({"command": ["a"], "files": ["kernel.py"]})"), "is the kernel's source");
   check_has(refused_text(R"({"command": ["a"], "time": "ours"})"), "time");
-  check_has(refused_text(R"({"command": ["a"], "devices": 1})"), "is no bool");
-  check_has(refused_text(R"({"command": ["a"], "answer_seconds": 0})"), "is no number of seconds");
+  check_has(refused_text(R"({"command": ["a"], "devices": 1})"), "is not a bool");
+  check_has(refused_text(R"({"command": ["a"], "answer_seconds": 0})"), "is not a number of seconds");
   check_has(refused_text(R"({"command": ["a"], "readable": ["/home"]})"), "stays closed");
   check_has(refused_text(R"({"command": ["a"]})", ""), "lacks the key \"reference\"");
   for (const char* key :

@@ -175,16 +175,16 @@ TEST_CASE("hidden shapes: mistakes are named") {
   check_refused(hidden("3"), "/hidden_shapes");
   check_refused(hidden("{}"), "ranges");
   check_refused(hidden(R"({"ranges": {}})"), "gives no range");
-  check_refused(hidden(R"({"ranges": {"k": [1, 2]}})"), "is no variable of the shapes");
+  check_refused(hidden(R"({"ranges": {"k": [1, 2]}})"), "is not a variable of the shapes");
   check_refused(hidden(R"({"ranges": {"nn": [1, 2]}})"), "did you mean n?");
-  check_refused(hidden(R"({"ranges": {"n": [1, 2, 3]}})"), "is no range: 3 numbers");
+  check_refused(hidden(R"({"ranges": {"n": [1, 2, 3]}})"), "is not a range: 3 numbers");
   check_refused(hidden(R"({"ranges": {"n": [9, 2]}})"), "holds no number: 9 to 2");
   check_refused(hidden(R"({"ranges": {"n": {"low": 9, "high": 15, "multiple_of": 8}}})"), "multiples of 8");
   check_refused(hidden(R"({"ranges": {"n": {"low": 9, "high": 15, "multiple_of": 0}}})"), "is below 1");
   check_refused(hidden(R"({"ranges": {"n": {"low": 9}}})"), "high");
   check_refused(hidden(R"({"ranges": {"n": {"low": 9, "high": 15, "step": 1}}})"), "step");
   check_refused(hidden(R"({"ranges": {"n": [1, 9000000000000000000]}})"), "beyond 2^40");
-  check_refused(hidden(R"({"ranges": {"n": [1, 9]}, "count": 0})"), "is no number from 1 to 64");
+  check_refused(hidden(R"({"ranges": {"n": [1, 9]}, "count": 0})"), "is not a number from 1 to 64");
   check_refused(hidden(R"({"ranges": {"n": [1, 9]}, "where": "k > 1"})"), "k");
   check_refused(hidden(R"({"ranges": {"n": [1, 9]}, "where": "n > 9"})"), "leaves no shape to draw");
   check_refused(hidden(R"({"ranges": {"n": [2000000, 2000001]}})"), "at most 4 MiB");
@@ -216,8 +216,8 @@ TEST_CASE("libraries and over_read_bytes: read, written, part of the identity, m
   check_refused(R"(, "libraries": "all")", "is neither \"none\" nor a list");
   check_refused(R"(, "libraries": "none", "build": {"libraries": ["m"]})",
                 "does not allow a library that \"build\" links: m");
-  check_refused(R"(, "over_read_bytes": -1)", "is no number from 0 to 4096");
-  check_refused(R"(, "over_read_bytes": 5000)", "is no number from 0 to 4096");
+  check_refused(R"(, "over_read_bytes": -1)", "is not a number from 0 to 4096");
+  check_refused(R"(, "over_read_bytes": 5000)", "is not a number from 0 to 4096");
 }
 
 namespace {

@@ -77,7 +77,7 @@ TEST_CASE("kernel launch: what is wrong with a line is said as for a problem") {
       has(refused(problem, R"([{"function": "scale", "arguments": ["n", "x"], "grid": [1], "block": [1]}])"),
           "passes an output to no kernel"));
   CHECK_THROWS_WITH_AS((void)launch_of(problem, with_launch(problem, "{")),
-                       doctest::Contains("mend the line //@launch"), ConfigError);
+                       doctest::Contains("correct the line //@launch"), ConfigError);
   Problem host = problem;
   host.backend = Backend::host;
   CHECK(has(refused(host, R"({"grid": ["n"], "block": [1]})"), "is called, not launched"));

@@ -54,7 +54,7 @@ TEST_CASE("Matrix Market: what is wrong is named with its line") {
       {"%%MatrixMarket matrix coordinate complex general\n", "field \"complex\""},
       {"%%MatrixMarket matrix coordinate real hermitian\n", "symmetry \"hermitian\""},
       {real, "ends before the sizes"},
-      {real + "2 2\n", "line 2 is no line of rows, columns and entries"},
+      {real + "2 2\n", "line 2 is not a line of rows, columns and entries"},
       {real + "2 2 -1\n", "out of range"},
       {real + "2 2 1000000000000\n", "promises more entries than follow"},
       {real + "2 2 2\n1 1 1\n", "ends after 1 of 2 entries"},

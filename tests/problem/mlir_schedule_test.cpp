@@ -264,7 +264,8 @@ TEST_CASE("MlirSchedule: what has no meaning here is refused by name and line") 
             "s.mlir:4: transform.tune.knob");
   check_has(fault_of(sequence("    \"transform.tune.other\"() : () -> ()\n")),
             "s.mlir:4: transform.tune.other");
-  check_has(fault_of(sequence(knob("0", "x", "[1, 2]", "3 : i64"))), "selects what is none of its options");
+  check_has(fault_of(sequence(knob("0", "x", "[1, 2]", "3 : i64"))),
+            "selects what is not one of its options");
   check_has(fault_of(sequence(one + knob("1", "x", "[1, 3]"))), "s.mlir:5: transform.tune.knob");
   check_has(fault_of(sequence("")), "leaves nothing open");
   check_has(fault_of(sequence(constrain("%9", "!transform.param<i64>", "%x: !smt.int", ""))), "%9");

@@ -46,14 +46,14 @@ TEST_CASE("npy: products beyond 64 bits are no small number") {
 
 TEST_CASE("npy: what is wrong is said") {
   const std::pair<std::string, std::string> wrong[] = {
-      {"", "no .npy file"},
-      {"\x93NUMPY", "no .npy file"},
+      {"", "not a .npy file"},
+      {"\x93NUMPY", "not a .npy file"},
       {npy("{}", 9), "version is 9"},
       {npy("{}"), "lacks descr"},
       {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}").substr(0, 30), "header is cut"},
       {npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}"), "records"},
-      {npy("{'descr': '<f4', 'fortran_order': False, 'shape': 3}"), "no tuple"},
-      {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (a,)}"), "no list of numbers"},
+      {npy("{'descr': '<f4', 'fortran_order': False, 'shape': 3}"), "not a tuple"},
+      {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (a,)}"), "not a list of numbers"},
       {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,"), "shape is cut"},
       {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999,)}"), "too large"},
   };

@@ -129,11 +129,13 @@ TEST_CASE("read_problem: compilers of device kernels") {
   CHECK(parsed(json.dump()).reference.flags.empty());
   json["backend"] = "hip";
   json["build"] = {{"compiler", "nvcc"}};
-  check_said(json, {"/build/compiler is no compiler of hip kernels", "hiprtc, hipcc"});
+  check_said(json, {"/build/compiler is not a known compiler of hip kernels", "hiprtc, hipcc"});
   json["backend"] = "opencl";
   check_said(json, {"/build/compiler is a compiler for an opencl kernel", "remove it"});
-  check({{"/build/compiler", "\"g++\"", {"/build/compiler is no compiler of cuda kernels", "nvrtc, nvcc"}},
-         {"/build/compiler", "\"${NAME}\"", {"/build/compiler is no compiler of cuda kernels"}},
+  check({{"/build/compiler",
+          "\"g++\"",
+          {"/build/compiler is not a known compiler of cuda kernels", "nvrtc, nvcc"}},
+         {"/build/compiler", "\"${NAME}\"", {"/build/compiler is not a known compiler of cuda kernels"}},
          {"/build/flags",
           "[\"${VECS}\"]",
           {"/build/flags/0 names an unknown tunable", "did you mean ${VEC}?"}}});
@@ -183,7 +185,7 @@ TEST_CASE("read_problem: only device problems have what devices need") {
   check_said(json, {"/reference/launch sizes the launch of a device's reference", "remove it"});
   json = plain("opencl");
   json["launch"] = Json::parse(R"([{"function": "f<1>", "grid": [1], "block": [1]}])");
-  check_said(json, {"/launch/0/function is no name for a kernel of OpenCL"});
+  check_said(json, {"/launch/0/function is not a name for a kernel of OpenCL"});
 }
 
 TEST_CASE("mistakes: arguments of device problems") {
@@ -191,7 +193,7 @@ TEST_CASE("mistakes: arguments of device problems") {
       {"/arguments/5/init", "\"zeros\"", {"/arguments/5/init fills a workspace", "{\"zero\": NAME}"}},
       {"/arguments/5/low", "0", {"/arguments/5/low fills a workspace"}},
       {"/arguments/5/tolerance", "{}", {"/arguments/5/tolerance is a tolerance for a workspace"}},
-      {"/arguments/5/symbol", "\"w\"", {"/arguments/5/symbol makes an array constant that is no input"}},
+      {"/arguments/5/symbol", "\"w\"", {"/arguments/5/symbol makes an array constant that is not an input"}},
       {"/arguments/5/size", "", {"/arguments/5 is a workspace without a size", "partial"}},
       {"/arguments/5/size",
        "\"n*SPLITS\"",
@@ -199,10 +201,12 @@ TEST_CASE("mistakes: arguments of device problems") {
       {"/arguments/5/size", "\"n - 4097\"", {"/arguments/5 is wrong", "n - 4097 is -1", "negative"}},
       {"/arguments/6/size", "\"n*SPLIT\"", {"depend on a tunable", "only inputs and workspaces"}},
       {"/arguments/6/role", "\"workspace\"", {"/arguments has no output"}},
-      {"/arguments/6/symbol", "\"c_out\"", {"/arguments/6/symbol makes an array constant that is no input"}},
+      {"/arguments/6/symbol",
+       "\"c_out\"",
+       {"/arguments/6/symbol makes an array constant that is not an input"}},
       {"/arguments/0/role", "\"workspace\"", {"/arguments/0 is a workspace without a size", "n;"}},
       {"/arguments/0/symbol", "\"c_n\"", {"/arguments/0/symbol means nothing for a scalar"}},
-      {"/arguments/4/symbol", "\"2c\"", {"/arguments/4/symbol is no name for a __constant__ variable"}},
+      {"/arguments/4/symbol", "\"2c\"", {"/arguments/4/symbol is not a name for a __constant__ variable"}},
       {"/arguments/4/symbol", "3", {"/arguments/4/symbol is an integer, not a string"}},
       {"/arguments/4/symbol", "\"VEC\"", {"/arguments/4/symbol is the name of a symbol and of a tunable"}},
       {"/arguments/4/size", "16385", {"/arguments/4 is wrong", "65540 bytes", "64 KiB"}},
@@ -251,7 +255,7 @@ TEST_CASE("mistakes: tensor maps") {
        {"/box/0 is wrong", "4 elements of f16 are 8", "multiple of 16"}},
       {"/arguments/3/tensor_map/swizzle", "64", {"/box/0 is wrong", "BK elements of f16 are 128"}},
       {"/arguments/3/tensor_map/swizzle", "48", {"/swizzle is wrong", "one of 0 32 64 128"}},
-      {"/arguments/3/tensor_map/swizzle", "\"n //\"", {"/swizzle is no expression"}},
+      {"/arguments/3/tensor_map/swizzle", "\"n //\"", {"/swizzle is not an expression"}},
       {"/arguments/3/tensor_map/promotion", "32", {"/promotion is wrong", "one of 0 64 128 256"}},
       {"/arguments/7/tensor_map/sizes", "[\"n*n/3\"]", {"/arguments/7/tensor_map/sizes/0 is wrong", "whole"}},
   });
@@ -278,27 +282,27 @@ TEST_CASE("mistakes: steps") {
       {"/launch/0/zero", "\"partail\"", {"/launch/0/zero names no argument", "did you mean \"partial\"?"}},
       {"/launch/0/zero", "\"a\"", {"/launch/0/zero sets an input to 0"}},
       {"/launch/0/zero", "\"filter\"", {"/launch/0/zero sets an input to 0"}},
-      {"/launch/0/zero", "\"n\"", {"/launch/0/zero sets something to 0 that is no array"}},
-      {"/launch/0/zero", "\"map_a\"", {"/launch/0/zero sets something to 0 that is no array"}},
+      {"/launch/0/zero", "\"n\"", {"/launch/0/zero sets something to 0 that is not an array"}},
+      {"/launch/0/zero", "\"map_a\"", {"/launch/0/zero sets something to 0 that is not an array"}},
       {"/launch/0/zero", "5", {"/launch/0/zero is an integer, not a string"}},
       {"/launch/0/grid", "[1]", {"/launch/0/grid belongs to a launch", "two steps"}},
       {"/launch/0/fi", "1", {"/launch/0/fi is an unknown key"}},
       {"/launch/0/if", "\"SPLITS > 1\"", {"/launch/0/if names something unknown", "did you mean SPLIT?"}},
       {"/launch/0/if", "\"1 // (n - 4096)\"", {"/launch/0/if cannot be evaluated for shape \"large\""}},
       {"/launch/1/function", "", {"/launch/1 lacks the key \"function\""}},
-      {"/launch/1/function", "\"\"", {"/launch/1/function is no name for a kernel"}},
-      {"/launch/1/function", "\"2f\"", {"/launch/1/function is no name for a kernel"}},
+      {"/launch/1/function", "\"\"", {"/launch/1/function is not a name for a kernel"}},
+      {"/launch/1/function", "\"2f\"", {"/launch/1/function is not a name for a kernel"}},
       {"/launch/1/function", "\"while\"", {"/launch/1/function is a word"}},
       {"/launch/1/function", "\"f<${VECS}>\"", {"/launch/1/function names an unknown tunable", "${VEC}?"}},
       {"/launch/1/function", "\"f<${VEC\"", {"/launch/1/function opens ${ without closing it"}},
-      {"/launch/1/function", "\"f<1\"", {"/launch/1/function is no instance of a template"}},
-      {"/launch/1/function", "\"f<1>(2)\"", {"/launch/1/function is no instance of a template"}},
-      {"/launch/1/function", "\"f<(1>\"", {"/launch/1/function is no instance of a template"}},
-      {"/launch/1/function", "\"f<1)>\"", {"/launch/1/function is no instance of a template"}},
-      {"/launch/1/function", "\"f<1>; int x<1>\"", {"/launch/1/function is no instance of a template"}},
-      {"/launch/1/function", "\"f<1,\\n2>\"", {"/launch/1/function is no instance of a template"}},
-      {"/launch/1/function", "\"a::\"", {"/launch/1/function is no name for a kernel"}},
-      {"/launch/1/function", "\"${VEC}f\"", {"/launch/1/function is no name for a kernel", "1f"}},
+      {"/launch/1/function", "\"f<1\"", {"/launch/1/function is not an instance of a template"}},
+      {"/launch/1/function", "\"f<1>(2)\"", {"/launch/1/function is not an instance of a template"}},
+      {"/launch/1/function", "\"f<(1>\"", {"/launch/1/function is not an instance of a template"}},
+      {"/launch/1/function", "\"f<1)>\"", {"/launch/1/function is not an instance of a template"}},
+      {"/launch/1/function", "\"f<1>; int x<1>\"", {"/launch/1/function is not an instance of a template"}},
+      {"/launch/1/function", "\"f<1,\\n2>\"", {"/launch/1/function is not an instance of a template"}},
+      {"/launch/1/function", "\"a::\"", {"/launch/1/function is not a name for a kernel"}},
+      {"/launch/1/function", "\"${VEC}f\"", {"/launch/1/function is not a name for a kernel", "1f"}},
       {"/launch/1/function",
        "\"f::VEC<1>\"",
        {"/launch/1/function is the name of a kernel and of a tunable"}},
@@ -310,7 +314,7 @@ TEST_CASE("mistakes: steps") {
       {"/launch/1/arguments", "[3]", {"/launch/1/arguments/0 is an integer, not a string"}},
       {"/launch/1/grid", "", {"/launch/1 lacks the key \"grid\""}},
       {"/launch/1/block", "[0]", {"/launch/1/block/0 is wrong for shape \"large\"", ">= 1"}},
-      {"/launch/1/cluster", "[1, 1, 1, 1]", {"/launch/1/cluster is no extent"}},
+      {"/launch/1/cluster", "[1, 1, 1, 1]", {"/launch/1/cluster is not an extent"}},
       {"/launch/1/shared_bytes", "\"BM / 3\"", {"/launch/1/shared_bytes is wrong", "whole number >= 0"}},
       {"/launch/2/arguments", "[\"n\"]", {"/launch passes an output to no kernel", "c;"}},
       {"/launch/2/grid", "[\"n - 61\"]", {"/launch/2/grid/0 is wrong for shape \"odd\""}},

@@ -158,15 +158,15 @@ TEST_CASE("read_problem: mistakes in inputs name the place and say what to write
   const std::pair<std::string, std::string> wrong[] = {
       {R"({"name": "a", "type": "i32", "size": "n", "init": "offsets"},)", "lacks the key \"total\""},
       {R"({"name": "a", "type": "f32", "size": "n", "init": "offsets", "total": 1},)",
-       "offsets that are no integers"},
+       "offsets that are not integers"},
       {R"({"name": "a", "type": "i32", "size": "n", "total": 1},)", "/arguments/6/total belongs to offsets"},
       {R"({"name": "a", "type": "i32", "size": "n", "init": "offsets", "total": 1, "skew": -1},)",
-       "is no skew"},
+       "is not a skew"},
       {R"({"name": "a", "type": "i32", "size": "n", "high": "q"},)",
        "/arguments/6/high names something unknown"},
       {R"({"name": "a", "type": "i32", "size": "n", "low": "m", "high": "n"},)", "empty range for shape s"},
       {R"({"name": "a", "type": "u8", "size": "n", "edge": [256]},)",
-       "/arguments/6/edge/0 is no value of u8"},
+       "/arguments/6/edge/0 is not a value of u8"},
       {R"({"name": "a", "type": "i32", "size": "n", "low": 0, "high": 5, "edge": [9]},)",
        "outside of the range"},
       {R"({"name": "a", "type": "i32", "size": "n", "init": "zeros", "edge": [0]},)",
@@ -175,11 +175,11 @@ TEST_CASE("read_problem: mistakes in inputs name the place and say what to write
       {R"({"name": "a", "type": "i32", "size": "n", "init": "file"},)", "lacks the key \"file\""},
       {R"({"name": "a", "type": {"struct": "P", "fields": []}, "size": "n"},)", "a struct without fields"},
       {R"({"name": "a", "type": {"struct": "P", "fields": [{"name": "x", "type": "f31"}]}, "size": "n"},)",
-       "/arguments/6/type/fields/0/type is no element type"},
+       "/arguments/6/type/fields/0/type is not a known element type"},
       {R"({"name": "a", "type": {"struct": "P", "fields": [{"name": "x", "type": "f32"}]}},)",
        "a struct by value"},
       {R"({"name": "a", "type": {"struct": "P", "fields": [{"name": "x", "type": "f32"}]}, "size": "n", "init": "sorted"},)",
-       "no initialisation of structs"},
+       "not an initialisation of structs"},
       {R"({"name": "a", "type": {"struct": "P", "fields": [{"name": "x", "type": "f32"}]}, "size": "n", "role": "out", "tolerance": {}},)",
        "one tolerance for the fields"},
   };
@@ -189,15 +189,15 @@ TEST_CASE("read_problem: mistakes in inputs name the place and say what to write
     CHECK(refusal(sparse(argument)).find(words) != std::string::npos);
   }
   const std::pair<std::string, std::string> documents[] = {
-      {R"(, "build": {"libraries": ["-lm"]})", "is no name of a library"},
-      {R"(, "build": {"libraries": ["m; rm"]})", "is no name of a library"},
-      {R"(, "files": {"../x.hpp": {"text": ""}})", "no path of the problem's folder"},
+      {R"(, "build": {"libraries": ["-lm"]})", "is not a name of a library"},
+      {R"(, "build": {"libraries": ["m; rm"]})", "is not a name of a library"},
+      {R"(, "files": {"../x.hpp": {"text": ""}})", "not a path of the problem's folder"},
       {R"(, "reference": {"source": {"text": "x"}, "function": "r", "sources": ["no.cpp"]})",
        "a file that is not there"},
       {R"(, "reference": {"source": {"text": "x"}, "function": "r", "sources": ["../no.cpp"]})",
        "leads out of the problem's folder"},
       {R"(, "reference": {"source": {"text": "x"}, "function": "r", "sources": ["no.hpp"]})",
-       "is no C++ file"},
+       "is not a C++ file"},
   };
   for (const auto& one : documents) {
     const auto &more = one.first, &words = one.second;
@@ -300,11 +300,10 @@ TEST_CASE("read_problem: the parts of a matrix go to arrays that are left to it"
   };
   CHECK(read(R"({"matrix_market": "m.mtx", "row_pointers": "start"})") == "accepted");
   CHECK(read(R"({"matrix_market": "m.mtx"})").find("leaves an array unfilled: start") != std::string::npos);
-  CHECK(
-      read(R"({"matrix_market": "m.mtx", "row_pointers": "y"})").find("no array that the generator fills") !=
-      std::string::npos);
+  CHECK(read(R"({"matrix_market": "m.mtx", "row_pointers": "y"})")
+            .find("not an array that the generator fills") != std::string::npos);
   CHECK(read(R"({"matrix_market": "m.mtx", "row_pointers": "start"})", "zeros")
-            .find("no array that the generator fills") != std::string::npos);
+            .find("not an array that the generator fills") != std::string::npos);
   CHECK(read(R"({"matrix_market": "no.mtx", "row_pointers": "start"})").find("a file that is not there") !=
         std::string::npos);
   CHECK(read(R"({})").find("generates nothing") != std::string::npos);

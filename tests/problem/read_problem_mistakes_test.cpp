@@ -47,11 +47,11 @@ void check_mistakes(std::initializer_list<ProblemMistake> mistakes) {
 }  // namespace
 
 TEST_CASE("mistakes: text that is no JSON") {
-  CHECK(refusal("").find("problem.json:1: the text is no JSON") != std::string::npos);
-  CHECK(refusal("{\n\"schema\": 1,\n]").find("problem.json:3: the text is no JSON") != std::string::npos);
-  CHECK(refusal("{\"a\": 1} 2").find("is no JSON") != std::string::npos);
-  CHECK(refusal("{\"a\": 1e999}").find("is no JSON") != std::string::npos);
-  CHECK(refusal("{\"a\": \"\xff\"}").find("is no JSON") != std::string::npos);
+  CHECK(refusal("").find("problem.json:1: the text is not JSON") != std::string::npos);
+  CHECK(refusal("{\n\"schema\": 1,\n]").find("problem.json:3: the text is not JSON") != std::string::npos);
+  CHECK(refusal("{\"a\": 1} 2").find("is not JSON") != std::string::npos);
+  CHECK(refusal("{\"a\": 1e999}").find("is not JSON") != std::string::npos);
+  CHECK(refusal("{\"a\": \"\xff\"}").find("is not JSON") != std::string::npos);
   CHECK(refusal("{\"a\": 18446744073709551615}").find("too large") != std::string::npos);
   CHECK(refusal("{\"a\": 1,\n \"a\": 2}").find("problem.json:2: the text has a key twice") !=
         std::string::npos);
@@ -70,9 +70,11 @@ TEST_CASE("mistakes: keys and values of the document") {
       {"/name", "\"\"", {"/name is empty"}},
       {"/name", "3", {"/name is an integer, not a string"}},
       {"/description", "[]", {"/description is a list, not a string"}},
-      {"/backend", "\"cudda\"", {"/backend is no backend", "did you mean cuda?", "host, cuda, hip, opencl"}},
+      {"/backend",
+       "\"cudda\"",
+       {"/backend is not a known backend", "did you mean cuda?", "host, cuda, hip, opencl"}},
       {"/function", "", {"lacks the key \"function\""}},
-      {"/function", "\"2mul\"", {"/function is no name for a function"}},
+      {"/function", "\"2mul\"", {"/function is not a name for a function"}},
       {"/function", "\"while\"", {"/function is a word"}},
       {"/function", "\"kernelsearch_f\"", {"/function is a reserved name"}},
       {"/kernel", "", {"lacks the key \"kernel\""}},
@@ -82,16 +84,16 @@ TEST_CASE("mistakes: keys and values of the document") {
       {"/kernel/device", "{\"txt\": \"\"}", {"/kernel/device/txt is an unknown key", "\"text\""}},
       {"/kernel/device", "{\"text\": [1]}", {"/kernel/device/text/0 is an integer, not a string"}},
       {"/kernel/device", "{\"text\": \" \"}", {"/kernel/device is an empty source"}},
-      {"/aggregate", "\"mean\"", {"/aggregate is no aggregate", "geometric_mean"}},
-      {"/threads", "0", {"/threads is no number from 1 to 4096", "0"}},
+      {"/aggregate", "\"mean\"", {"/aggregate is not a known aggregate", "geometric_mean"}},
+      {"/threads", "0", {"/threads is not a number from 1 to 4096", "0"}},
       {"/threads", "1.5", {"/threads is a number, not an integer"}},
       {"/operations",
        "\"2*q\"",
        {"/operations names something unknown", "q in \"2*q\"", "shape variables: n, k"}},
-      {"/operations", "\"0-n\"", {"/operations is no count for shape \"square\"", "0-n is -512"}},
+      {"/operations", "\"0-n\"", {"/operations is not a count for shape \"square\"", "0-n is -512"}},
       {"/bytes", "\"n//(n-512)\"", {"/bytes cannot be evaluated for shape \"square\""}},
       {"/bytes", "\"TILE\"", {"/bytes names something unknown"}},
-      {"/valid", "\"n >\"", {"/valid is no expression"}},
+      {"/valid", "\"n >\"", {"/valid is not an expression"}},
       {"/valid", "\"TIEL > 1\"", {"/valid names something unknown", "did you mean TILE?"}},
       {"/valid", "\"n < 0\"", {"/valid rejects the default configuration for every shape"}},
       {"/valid", "\"1 // (n - 512)\"", {"/valid cannot be evaluated for shape \"square\""}},
@@ -112,13 +114,15 @@ TEST_CASE("mistakes: arguments") {
       {"/arguments/0/name", "\"TILE\"", {"is the name of an argument and of a tunable"}},
       {"/arguments/0/name", "\"int\"", {"/arguments/0/name is a word"}},
       {"/arguments/0/type", "", {"/arguments/0 lacks the key \"type\""}},
-      {"/arguments/0/type", "\"f31\"", {"/arguments/0/type is no element type", "\"f31\"", "did you mean f"}},
+      {"/arguments/0/type",
+       "\"f31\"",
+       {"/arguments/0/type is not a known element type", "\"f31\"", "did you mean f"}},
       {"/arguments/0/type", "\"i8\"", {"/arguments/0 is wrong", "512 as i8", "-128 to 127"}},
       {"/arguments/0/init", "\"ones\"", {"/arguments/0/init means nothing for a scalar"}},
       {"/arguments/0/role", "\"out\"", {"/arguments/0/role makes a scalar an output"}},
       {"/arguments/0/value", "\"n/3\"", {"/arguments/0 is wrong", "whole number"}},
       {"/arguments/0/value", "\"nn\"", {"/arguments/0/value names something unknown", "did you mean n?"}},
-      {"/arguments/2/size", "\"n*\"", {"/arguments/2/size is no expression"}},
+      {"/arguments/2/size", "\"n*\"", {"/arguments/2/size is not an expression"}},
       {"/arguments/2/size", "true", {"/arguments/2/size is a bool, not a string"}},
       {"/arguments/2/size", "\"n*kk\"", {"/arguments/2/size names something unknown", "did you mean k?"}},
       {"/arguments/2/size", "\"n - 513\"", {"/arguments/2 is wrong", "n - 513 is -1", "negative"}},
@@ -126,7 +130,7 @@ TEST_CASE("mistakes: arguments") {
       {"/arguments/2/size", "\"n**6\"", {"/arguments/2 is wrong", "2^40 bytes"}},
       {"/arguments/2/init",
        "\"unifrom\"",
-       {"/arguments/2/init is no initialisation", "did you mean uniform?"}},
+       {"/arguments/2/init is not a known initialisation", "did you mean uniform?"}},
       {"/arguments/2/low", "0", {"/arguments/2/low is a bound", "\"mean\" and \"deviation\""}},
       {"/arguments/2/deviation", "-1", {"/arguments/2/deviation is a negative deviation"}},
       {"/arguments/2/mean", "\"1\"", {"/arguments/2/mean is a string, not a number"}},
@@ -135,7 +139,7 @@ TEST_CASE("mistakes: arguments") {
       {"/arguments/3/low", "0", {"/arguments/3/low is a bound that this initialisation has not"}},
       {"/arguments/3/type", "\"u8\"", {"/arguments/3 is wrong", "512 elements", "wider type"}},
       {"/arguments/5/init", "\"ones\"", {"/arguments/5/init fills an output", "inout"}},
-      {"/arguments/5/role", "\"output\"", {"/arguments/5/role is no role", "in, out, inout"}},
+      {"/arguments/5/role", "\"output\"", {"/arguments/5/role is not a known role", "in, out, inout"}},
       {"/arguments/5/size",
        "\"n*TILE\"",
        {"/arguments/5/size makes the size of an output depend on a tunable"}},
@@ -169,7 +173,7 @@ TEST_CASE("mistakes: shapes") {
       {"/shapes/0/k",
        "",
        {"/shapes/1 has a variable that shape \"square\" lacks", "all shapes have the same"}},
-      {"/shapes/0/2k", "1", {"/shapes/0/2k is no name for a shape variable"}},
+      {"/shapes/0/2k", "1", {"/shapes/0/2k is not a name for a shape variable"}},
       {"/shapes/0/min", "1", {"/shapes/0/min is a word"}},
       {"/shapes/1", "{\"name\": \"square\", \"n\": 1, \"k\": 1}", {"/shapes/1 is called like another shape"}},
       {"/shapes/1/q", "1", {"/shapes/1 has a variable that shape \"square\" lacks", "q"}},
@@ -180,20 +184,22 @@ TEST_CASE("mistakes: shapes") {
 TEST_CASE("mistakes: tunables, constraints, default") {
   check_mistakes({
       {"/tunables", "[]", {"/tunables is a list, not an object"}},
-      {"/tunables/2X", "[1]", {"/tunables/2X is no name for a tunable"}},
+      {"/tunables/2X", "[1]", {"/tunables/2X is not a name for a tunable"}},
       {"/tunables/for", "[1]", {"/tunables/for is a word"}},
       {"/tunables/n", "[1]", {"/tunables/n is called like a shape variable"}},
       {"/tunables/matmul", "[1]", {"is called like the function"}},
-      {"/tunables/TILE", "4", {"/tunables/TILE is no list of values", "powers_of_two"}},
+      {"/tunables/TILE", "4", {"/tunables/TILE is not a list of values", "powers_of_two"}},
       {"/tunables/TILE", "[]", {"/tunables/TILE has no value"}},
       {"/tunables/TILE", "[4, 4, 8]", {"/tunables/TILE lists a value twice", "4"}},
       {"/tunables/TILE", "[8, \"x\"]", {"/tunables/TILE mixes kinds of values", "int 8 and string x"}},
       {"/tunables/TILE", "[8, {}]", {"/tunables/TILE/1 is an object, not a value"}},
       {"/tunables/TILE", "[8, null]", {"/tunables/TILE/1 is null, not a value"}},
       {"/tunables/FLAG", "[\"a\\nb\"]", {"/tunables/FLAG/0 holds a control character"}},
-      {"/tunables/ORDER", "[[0, 2]]", {"/tunables/ORDER/0 is no order"}},
-      {"/tunables/ORDER", "{\"permutation\": 9}", {"/tunables/ORDER/permutation is no number from 1 to 8"}},
-      {"/tunables/UNROLL", "{\"range\": [1]}", {"/tunables/UNROLL/range is no range"}},
+      {"/tunables/ORDER", "[[0, 2]]", {"/tunables/ORDER/0 is not an order"}},
+      {"/tunables/ORDER",
+       "{\"permutation\": 9}",
+       {"/tunables/ORDER/permutation is not a number from 1 to 8"}},
+      {"/tunables/UNROLL", "{\"range\": [1]}", {"/tunables/UNROLL/range is not a range"}},
       {"/tunables/UNROLL", "{\"range\": [1, 1]}", {"/tunables/UNROLL/range is empty"}},
       {"/tunables/UNROLL", "{\"range\": [9, 1]}", {"/tunables/UNROLL/range is empty"}},
       {"/tunables/UNROLL", "{\"range\": [1, 9, 0]}", {"/tunables/UNROLL/range has step 0"}},
@@ -208,8 +214,8 @@ TEST_CASE("mistakes: tunables, constraints, default") {
       {"/tunables/P",
        "{\"powers_of_two\": [16, 100]}",
        {"/tunables/P/powers_of_two are not ordered powers of two"}},
-      {"/tunables/P", "{\"powers_of_two\": [16]}", {"/tunables/P/powers_of_two is no pair"}},
-      {"/tunables/X/values", "{\"values\": [1]}", {"/tunables/X/values is no list"}},
+      {"/tunables/P", "{\"powers_of_two\": [16]}", {"/tunables/P/powers_of_two is not a pair"}},
+      {"/tunables/X/values", "{\"values\": [1]}", {"/tunables/X/values is not a list"}},
       {"/tunables/X/role",
        "\"block\"",
        {"/tunables/X/role is not a role",
@@ -226,14 +232,14 @@ TEST_CASE("mistakes: tunables, constraints, default") {
       {"/tunables/P",
        "{\"values\": [\"a\"], \"role\": \"block_size\"}",
        {"/tunables/P/role is a role of counts"}},
-      {"/tunables/X/default", "3", {"/tunables/X/default is no value of X", "1, 2, 4"}},
+      {"/tunables/X/default", "3", {"/tunables/X/default is not a value of X", "1, 2, 4"}},
       {"/tunables/X/if", "\"PADD\"", {"/tunables/X/if names something unknown", "did you mean PAD?"}},
       {"/tunables/X/if", "\"X > 1\"", {"/tunables/X/if names something unknown", "the other tunables"}},
-      {"/tunables/GRID", "\"[2**i for i in\"", {"/tunables/GRID is no expression"}},
+      {"/tunables/GRID", "\"[2**i for i in\"", {"/tunables/GRID is not an expression"}},
       {"/tunables/GRID", "\"TILE\"", {"/tunables/GRID names something", "TILE"}},
       {"/tunables/GRID", "\"7\"", {"/tunables/GRID gives no list of values"}},
       {"/constraints", "\"TILE < 4\"", {"/constraints is a string, not a list"}},
-      {"/constraints/0", "\"TILE <\"", {"/constraints/0 is no expression"}},
+      {"/constraints/0", "\"TILE <\"", {"/constraints/0 is not an expression"}},
       {"/constraints/0", "\"TILES < 4\"", {"/constraints/0 names something unknown", "did you mean TILE?"}},
       {"/constraints/0", "\"n < 4\"", {"/constraints/0 names something unknown", "over tunables"}},
       {"/constraints/0", "\"TILE > 100\"", {"/constraints make no space"}},
@@ -241,8 +247,8 @@ TEST_CASE("mistakes: tunables, constraints, default") {
        "\"TILE < 8\"",
        {"/default gives a default that breaks a constraint", "TILE < 8 with TILE=8", "TILE=4"}},
       {"/default/TILES", "4", {"/default/TILES sets an unknown tunable", "did you mean \"TILE\"?"}},
-      {"/default/TILE", "5", {"/default/TILE is no value of TILE", "4, 8, 16"}},
-      {"/default/ORDER", "[0, 1, 1]", {"/default/ORDER is no order"}},
+      {"/default/TILE", "5", {"/default/TILE is not a value of TILE", "4, 8, 16"}},
+      {"/default/ORDER", "[0, 1, 1]", {"/default/ORDER is not an order"}},
       {"/default", "[]", {"/default is a list, not an object"}},
   });
 }
@@ -251,7 +257,7 @@ TEST_CASE("mistakes: reference and build") {
   check_mistakes({
       {"/reference/source", "", {"/reference lacks the key \"source\""}},
       {"/reference/function", "", {"/reference lacks the key \"function\""}},
-      {"/reference/function", "\"a b\"", {"/reference/function is no name"}},
+      {"/reference/function", "\"a b\"", {"/reference/function is not a name"}},
       {"/reference/sorce", "1", {"/reference/sorce is an unknown key", "did you mean \"source\"?"}},
       {"/reference/source", "{\"text\": \"\"}", {"/reference/source is an empty source"}},
       {"/reference/flags", "\"-O3\"", {"/reference/flags is a string, not a list"}},
@@ -261,7 +267,7 @@ TEST_CASE("mistakes: reference and build") {
       {"/build/flags", "[3]", {"/build/flags/0 is an integer, not a string"}},
       {"/build/flags", "[\"${FLG}\"]", {"/build/flags/0 names an unknown tunable", "did you mean ${FLAG}?"}},
       {"/build/flags", "[\"${FLAG\"]", {"/build/flags/0 opens ${ without closing it"}},
-      {"/reference/compiler", "\"g++ -O3\"", {"/reference/compiler is no compiler"}},
+      {"/reference/compiler", "\"g++ -O3\"", {"/reference/compiler is not a compiler"}},
   });
 }
 
@@ -278,10 +284,10 @@ TEST_CASE("mistakes: build commands") {
       {"/build/command",
        "[\"sh\", \"${LIBRARY}\", \"${SORCE}\"]",
        {"/build/command/2", "did you mean ${SOURCE}?"}},
-      {"/build/command", "[\"${SOURCE}\", \"${LIBRARY}\"]", {"/build/command/0 is no program"}},
+      {"/build/command", "[\"${SOURCE}\", \"${LIBRARY}\"]", {"/build/command/0 is not a program"}},
       {"/build",
        R"({"command": ["sh", "${LIBRARY}"], "files": ["../x"]})",
-       {"/build/files/0 is no file of the problem's folder"}},
+       {"/build/files/0 is not a file of the problem's folder"}},
       {"/build",
        R"({"command": ["sh", "${LIBRARY}"], "files": ["none"]})",
        {"/build/files/0 names a file that is not there"}},
@@ -290,10 +296,10 @@ TEST_CASE("mistakes: build commands") {
        {"/build/identity/0 names no program"}},
       {"/build",
        R"({"command": ["sh", "${LIBRARY}"], "readable": ["opt"]})",
-       {"/build/readable/0 is no absolute path"}},
+       {"/build/readable/0 is not an absolute path"}},
       {"/build",
        R"({"command": ["sh", "${LIBRARY}"], "readable": ["/opt/../etc"]})",
-       {"/build/readable/0 is no absolute path"}},
+       {"/build/readable/0 is not an absolute path"}},
       {"/build", R"({"command": ["sh", "${LIBRARY}"], "readable": ["/"]})", {"/build/readable/0"}},
       {"/build",
        R"({"command": ["sh", "${LIBRARY}"], "readable": ["/home"]})",
@@ -306,10 +312,10 @@ TEST_CASE("mistakes: build commands") {
        {"/build/readable/1 is a folder of the system's"}},
       {"/kernel/device",
        R"({"name": "../x.c", "text": "f"})",
-       {"/kernel/device/name is no plain name of a file"}},
+       {"/kernel/device/name is not a plain name of a file"}},
       {"/kernel/device",
        R"({"name": "a b\"c.c", "text": "f"})",
-       {"/kernel/device/name is no plain name of a file"}},
+       {"/kernel/device/name is not a plain name of a file"}},
   });
 }
 
@@ -359,8 +365,8 @@ TEST_CASE("mistakes: launch geometry") {
   };
   says("", "lacks the key \"launch\"");
   says(R"(, "launch": {"grid": [1]})", "/launch lacks the key \"block\"");
-  says(R"(, "launch": {"grid": [], "block": [1]})", "/launch/grid is no extent");
-  says(R"(, "launch": {"grid": [1,1,1,1], "block": [1]})", "/launch/grid is no extent");
+  says(R"(, "launch": {"grid": [], "block": [1]})", "/launch/grid is not an extent");
+  says(R"(, "launch": {"grid": [1,1,1,1], "block": [1]})", "/launch/grid is not an extent");
   says(R"(, "launch": {"grid": ["n / 3"], "block": [1]})", "/launch/grid/0 is wrong for shape \"s\"");
   says(R"(, "launch": {"grid": ["n - 1000"], "block": [1]})", "it must be a whole number >= 1");
   says(R"(, "launch": {"grid": [1], "block": ["BLOK"]})", "did you mean BLOCK?");
@@ -384,10 +390,11 @@ TEST_CASE("mistakes: lines and pointers are those of the mistake") {
   "shapes": [{"n": 10}],
   "tunables": {"a/b~c": [1]}
 })";
-  CHECK(refusal(text).find("problem.json:13: /tunables/a~1b~0c is no name") != std::string::npos);
+  CHECK(refusal(text).find("problem.json:13: /tunables/a~1b~0c is not a name") != std::string::npos);
   std::string other = text;
   other.replace(other.find("a/b~c"), 5, "A");
-  CHECK(refusal(other).find(
-            "problem.json:10: /arguments/0/role is no role: \"ouput\"; write one of in, out, inout") !=
-        std::string::npos);
+  CHECK(
+      refusal(other).find(
+          "problem.json:10: /arguments/0/role is not a known role: \"ouput\"; write one of in, out, inout") !=
+      std::string::npos);
 }

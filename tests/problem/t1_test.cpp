@@ -67,7 +67,7 @@ TEST_CASE("T1: a file with the hub's deviations") {
   CHECK(file.space.key(file.space.default_config()) == "64,7,1,1,row");
   CHECK(file.space.tunable(3).kind == TunableKind::boolean);
   CHECK(file.notes ==
-        std::vector<std::string>{"tile lists 2 twice", "the default 3 of tile is none of its values"});
+        std::vector<std::string>{"tile lists 2 twice", "the default 3 of tile is not one of its values"});
   CHECK(file.language == "CUDA");
   CHECK(file.global_size == std::array<std::string, 3>{"4096 // bx", "1", "1"});
   CHECK(file.local_size[0] == "bx");

@@ -294,7 +294,7 @@ TEST_CASE("read_recording: a declared space, beside the file or asked for") {
     const Recording recording = shelf.read("small_gpu.json", old_cachefile);
     CHECK(recording.trials.size() == 6);
     CHECK(noted(recording,
-                "`tile < 3 or block == 32`, declared beside the recording, does not hold for 1 record"));
+                "`tile < 3 or block == 32`, declared next to the recording, does not hold for 1 record"));
     CHECK(recording.space.size() == 3);
     REQUIRE(recording.space.constraints().size() == 2);
     CHECK(recording.space.constraints()[0].text() == "block * tile <= 64 * version");

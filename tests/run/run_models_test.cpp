@@ -35,10 +35,10 @@ TEST_CASE(
   detail::ModelWatch watch([&said](const std::string& text) { said.push_back(text); });
   CHECK(watch.no_reply().empty());  // nothing was asked
   watch.see(exchange_with(ReplyFault::no_code, false));
-  CHECK(
-      said.back() ==
-      "rewriter: a reply that cannot be used (no_code): There is no block of code in the reply.; it is asked "
-      "again");
+  CHECK(said.back() ==
+        "rewriter: a reply that cannot be used (no_code): There is no block of code in the reply.; it is "
+        "asked "
+        "again");
   said.clear();
   for (int i = 0; i < 60; ++i) watch.see(exchange_without(ChatFailure::network));
   REQUIRE(said.size() == 6);  // the 1st, 2nd, 4th, 8th, 16th, 32nd

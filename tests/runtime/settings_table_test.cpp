@@ -72,7 +72,7 @@ TEST_CASE("SettingsTable: nothing is appended through a link that others may hav
   folder.write("precious", "mine");
   std::filesystem::create_symlink(folder / "precious", folder / "table.jsonl");
   const Settings some[] = {entry("cpu", {{"n", std::int64_t{7}}}, 8)};
-  CHECK_THROWS_WITH_AS(SettingsTable::append(folder / "table.jsonl", some), doctest::Contains("no link"),
+  CHECK_THROWS_WITH_AS(SettingsTable::append(folder / "table.jsonl", some), doctest::Contains("not a link"),
                        ConfigError);
   std::string kept;
   std::ifstream(folder / "precious") >> kept;

@@ -74,17 +74,17 @@ TEST_CASE("remembered change: what the format does not allow is refused by name"
   refused(with("id", "12"), "id is not 64 hexadecimal digits");
   refused(with("id", std::string(64, 'X')), "id is not 64 hexadecimal digits");
   refused(with("model", json(json::value_t::discarded)), "it has no model");
-  refused(with("model", 3), "model is no text");
+  refused(with("model", 3), "model is not a text");
   refused(with("model", std::string(257, 'm')), "model is longer than 256 bytes");
   refused(with("diff", std::string(ChangeLimits::diff + 1, '+')), "diff is longer");
   refused(with("backend", "metal"), "there is no such backend");
   refused(with("kind", "guess"), "there is no such kind of move");
   refused(with("verdict", "fine"), "there is no such verdict");
-  refused(with("progress", 1.5), "progress is no number from 0 to 1");
-  refused(with("traits", "matmul"), "traits is no list");
-  refused(with("strategies", std::vector<std::string>(33, "s")), "strategies is no list of at most 32");
+  refused(with("progress", 1.5), "progress is not a number from 0 to 1");
+  refused(with("traits", "matmul"), "traits is not a list");
+  refused(with("strategies", std::vector<std::string>(33, "s")), "strategies is not a list of at most 32");
   refused(with("effect", {{"ratio", 0}, {"interval", {1, 2}}, {"paired", true}}),
-          "ratio is no positive number");
+          "ratio is not a positive number");
   refused(with("effect", {{"ratio", 1}, {"interval", {2, 1}}, {"paired", true}}), "interval ends before");
   refused(with("effect", {{"ratio", 1}, {"interval", {1, 2}}, {"paired", 1}}), "paired is neither");
   refused(with("verdict", "crashed"), "a change that failed has no effect");

@@ -427,7 +427,8 @@ TEST_CASE("RunStore: a newer schema, another program's database and no database 
   CHECK_THROWS_WITH_AS(RunStore(folder / "other.db"), doctest::Contains("not a kernelsearch store"),
                        StoreError);
   std::ofstream(folder / "text.db") << std::string(5000, 'x');
-  CHECK_THROWS_WITH_AS(RunStore(folder / "text.db"), doctest::Contains("no kernelsearch store"), StoreError);
+  CHECK_THROWS_WITH_AS(RunStore(folder / "text.db"), doctest::Contains("not a kernelsearch store"),
+                       StoreError);
   CHECK_THROWS_AS(RunStore("/proc/no/such/place.db"), StoreError);
 }
 

@@ -156,9 +156,9 @@ TEST_CASE("Vulkan: what is no module that can be launched is refused when the pr
   const std::string module = ready_bytes(words);
   CHECK(why_refused(module) == "");
   CHECK(why_refused("// listed by glslangValidator -x\n" + ready_text(words)) == "");
-  CHECK(says(why_refused("#version 450\nvoid main() {}\n"), "this is no module of SPIR-V") == "");
+  CHECK(says(why_refused("#version 450\nvoid main() {}\n"), "this is not a module of SPIR-V") == "");
   CHECK(says(why_refused("0x07230203,0x00010300,neither\n"), "no number behind word 2") == "");
-  CHECK(says(why_refused(module.substr(0, module.size() - 2)), "no number of words") == "");
+  CHECK(says(why_refused(module.substr(0, module.size() - 2)), "not a number of words") == "");
   CHECK(says(why_refused(module.substr(0, module.size() / 8 * 4)), "this module is cut short") == "");
   std::vector<std::uint32_t> newer = words;
   newer[1] = 0x00010600;

@@ -48,7 +48,7 @@ struct AgentOptions {
   std::optional<Config> root = {};  ///< of the problem's kernel, where the search begins; empty: its default
   ProblemFacts facts = {};          ///< how the problem is measured, for prompts
   MethodDevice device = {};         ///< what the device has: strategies show the steps that are for it
-  /// Of one question, estimated, without its reply. What is worth least is left out first, and that is said:
+  /// For one question, estimated, without its reply. What is worth least is left out first, and is said:
   /// the oldest attempts, other kernels, ancestors. Rules, machine, problem, the kernel's code and what
   /// became of it are never left out.
   std::size_t prompt_tokens = 32000;

@@ -47,7 +47,7 @@ struct FilledText {
 [[nodiscard]] FilledText fill_anchors(std::string_view original, const std::vector<AnchorSpan>& spans,
                                       std::string_view reply);
 
-/// Whether a marker stands in the text.
+/// Whether a marker is in the text.
 [[nodiscard]] bool has_anchors(std::string_view text);
 
 }  // namespace kernelsearch

@@ -25,7 +25,7 @@ struct CheckpointEdit {
   friend bool operator==(const CheckpointEdit&, const CheckpointEdit&) = default;
 };
 
-/// The same with its place: after so many asks and outcomes of the run's record.
+/// The same with its place: after that many asks and outcomes of the run's record.
 struct PlacedCheckpointEdit {
   std::size_t after = 0;
   CheckpointEdit edit;

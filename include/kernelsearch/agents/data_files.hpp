@@ -14,7 +14,7 @@ namespace kernelsearch {
 struct DataFile {
   std::string folder;          ///< `prompts`, `strategies`, ...
   std::string name;            ///< with its extension
-  std::string text;            ///< as it stands there
+  std::string text;            ///< as it is there
   std::filesystem::path path;  ///< where it was read; empty: compiled in
 };
 

@@ -55,7 +55,7 @@ struct DeclaredTunablesLimits {
 /// The text without lines that declare tunables.
 [[nodiscard]] std::string without_declarations(std::string_view macros);
 
-/// The lines that hold what is no code of the kernel but belongs to it: `//@tunables` and `//@launch`.
+/// The lines that hold what is not code of the kernel but belongs to it: `//@tunables` and `//@launch`.
 [[nodiscard]] std::string declaring_lines(std::string_view macros);
 
 /// The text without those lines.

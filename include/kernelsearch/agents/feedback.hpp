@@ -20,7 +20,7 @@ struct FeedbackOptions {
   std::size_t reason_bytes = 4000;  ///< of compilers' and checkers' messages
   std::size_t error_lines = 24;     ///< of a compiler, with the two lines that follow each
   std::size_t shapes = 16;
-  std::size_t features = 16;  ///< of evaluators of your own, beside those that observed_text curates
+  std::size_t features = 16;  ///< of evaluators of your own, in addition to those that observed_text curates
   std::size_t lineage = 8;    ///< generations
   bool plans = true;  ///< Outcome::rationale is what a kernel set out to do, not an analysis of its parent
 };

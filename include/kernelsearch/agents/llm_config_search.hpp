@@ -27,10 +27,10 @@ struct LlmConfigSearchOptions {
   std::uint64_t seed = 0;
   std::size_t rounds = 4;  ///< questions, the first included; Helion's hybrid takes 1
   std::size_t configs_per_round = 15;
-  std::size_t random_seeds = 10;     ///< measured beside the default while the first reply is awaited
+  std::size_t random_seeds = 10;     ///< measured next to the default while the first reply is awaited
   std::vector<Config> seeds = {};    ///< the user's, measured before random ones and counted among them
   double min_gain = 0.005;           ///< a round that gains less is fruitless
-  std::size_t fruitless_rounds = 2;  ///< in a row that end the search; the first round is none
+  std::size_t fruitless_rounds = 2;  ///< in a row that end the search; the first round does not count
   std::size_t ask_again = 1;         ///< times that an unusable reply is answered; ours, Helion gives up
   std::size_t repeats_again = 1;  ///< times that a reply without anything new is answered; ours, Helion ends
   /// Times that a question is asked again which nobody could be reached for, beside the client's own tries;
@@ -82,7 +82,7 @@ class LlmConfigSearch {
   [[nodiscard]] const std::string& ending() const noexcept;
   /// Replies that could be used so far.
   [[nodiscard]] std::size_t rounds_done() const noexcept;
-  /// Of all usable replies together: items that were no configuration or known already.
+  /// For all usable replies together: items that were not a configuration or known already.
   [[nodiscard]] std::size_t items_dropped() const noexcept;
 
  private:

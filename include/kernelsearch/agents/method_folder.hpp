@@ -44,10 +44,10 @@ struct MethodFolderOptions {
 ///     iterv<i>/kernel.<ext>                     the champion (written by this)
 ///     iterv<i>/ablations/<id>/kernel.<ext>      the champion without a method, or without two (`<id>+<id>`)
 ///
-/// `kernel.<ext>` is the device region; `host.<ext>` and `macros.<ext>` beside it replace the others. Each
+/// `kernel.<ext>` is the device region; `host.<ext>` and `macros.<ext>` next to it replace the others. Each
 /// folder gets a `request.md` that says in words what is asked there, with machine, problem and kernel; a
 /// `declined.txt` in it turns the move down. A branch that tries a failed method again needs a
-/// `this_time.txt` beside its kernel, which says in a sentence what is done differently: the rationale of its
+/// `this_time.txt` by its kernel, which says in a sentence what is done differently: the rationale of its
 /// candidate. One thread at a time.
 class MethodFolder {
  public:
@@ -59,7 +59,7 @@ class MethodFolder {
   [[nodiscard]] Generation<Candidate> generate(const Move& move, const History<Candidate>& history) const;
 
  private:
-  /// `note`: what must be there beside the kernel; empty: nothing.
+  /// `note`: what must be there next to the kernel; empty: nothing.
   [[nodiscard]] bool await(const std::filesystem::path& file, const std::filesystem::path& note,
                            const std::filesystem::path& declined, const std::string& words) const;
 

@@ -24,7 +24,7 @@ struct NamedWorkflow {
   WorkflowOrder order = WorkflowOrder::listed;
   std::vector<std::string> backends;  ///< that it is for; empty: all
   std::vector<std::string> traits;    ///< that a problem must have, all of them; empty: none
-  /// Of an open one: it is the order of kernels that are short of this, where no workflow is named.
+  /// For an open one: it is the order of kernels that are short of this, where no workflow is named.
   std::optional<Axis> short_of;
   std::vector<std::string> transformations;
 };
@@ -53,7 +53,7 @@ struct WorkflowSubject {
 ///
 /// With `named`, or with names in `options`: a list is taken as it stands. ConfigError for a transformation
 /// that is unknown, is for another backend, or asks for a trait that the problem lacks, for one that stands
-/// before what it builds on, and for a workflow that is for other backends or traits. Of an open workflow
+/// before what it builds on, and for a workflow that is for other backends or traits. For an open workflow
 /// what does not fit is left out.
 ///
 /// Without either: all that fit the backend and of whose traits the problem is known to have each, in one

@@ -51,7 +51,7 @@ struct NaturalTransformationsOptions {
   std::string model = {};
   std::optional<double> temperature = {};
   std::uint32_t max_tokens = 8192;
-  /// Of one question, estimated, without its reply: what is worth least is left out, and that is said. Rules,
+  /// One question's limit, without its reply: what is worth least is left out, and that is said. Rules,
   /// machine, problem, the kernel, what was measured of it and why an attempt failed are never left out.
   std::size_t prompt_tokens = 32000;
   std::size_t corrections = 1;    ///< times that a reply with a fault is answered, of each call

@@ -11,7 +11,7 @@
 
 namespace kernelsearch {
 
-/// What is known of how a problem is measured, beside the problem.
+/// What is known of how a problem is measured, in addition to the problem.
 struct ProblemFacts {
   DevicePeaks peaks = {};  ///< of the device; empty: shapes are shown without the roofline's bound
   std::optional<bool> cold =

@@ -17,7 +17,7 @@ inline constexpr std::string_view refusal_form = "DOES NOT APPLY";
 /// A reply which says that what was asked for does not apply.
 struct Refusal {
   ReplyJudgement judgement;  ///< what is wrong with it, if anything
-  std::string reason;  ///< `NAME: the reason`, on one line, for whoever reads it apart from the question
+  std::string reason;  ///< `NAME: the reason`, on one line, for the one who reads it apart from the question
 };
 
 /// The refusal in a reply, a line that begins `DOES NOT APPLY:`, in a block of its own too; nothing where

@@ -42,7 +42,7 @@ struct ReplyCode {
 ///
 /// A block is of the region that its first line names, else of the one whose function it defines. Of several
 /// blocks for one region the last one counts: drafts come first. Blocks in other languages are passed over.
-/// Only what is read here ever gets further: nothing that stands in prose, kernels or compilers' messages can
+/// Only what is read here ever gets further: nothing that is in prose, kernels or compilers' messages can
 /// choose files, tools or budgets.
 [[nodiscard]] ReplyCode read_reply_code(std::string_view reply, bool cut,
                                         const ReplyExpectation& expectation);

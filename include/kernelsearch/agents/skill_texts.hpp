@@ -34,7 +34,7 @@ namespace kernelsearch {
                                        const Features& profile);
 
 /// The name of a branch's folder: `b1` ... `bK`, further ones for what was asked for again, `r1` ... for what
-/// mends one.
+/// repairs one.
 [[nodiscard]] std::string branch_name(const SkillIteration& iteration, const Move& move);
 
 /// The name of an ablation's folder: the ids of what is left out, joined by `+`.

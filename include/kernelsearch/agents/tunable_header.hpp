@@ -14,10 +14,10 @@
 
 namespace kernelsearch {
 
-/// Of one reply: more than these are a slip.
+/// For one reply: more than these are a slip.
 inline constexpr DeclaredTunablesLimits reply_limits{
     .tunables = 16, .values = 64, .constraints = 16, .max_states = 200'000, .replace = true};
-/// Of a kernel that several replies declared tunables of.
+/// For a kernel that several replies declared tunables of.
 inline constexpr DeclaredTunablesLimits kernel_limits{
     .tunables = 48, .values = 64, .constraints = 64, .max_states = 200'000, .replace = true};
 
@@ -47,7 +47,7 @@ struct DeclaredKernel {
 
 /// The kernel of these regions over the problem's space `base`. `json`, unless it is empty, is an object with
 /// "tunables", "constraints" and "default" as in a problem file and "launch" as there; it is joined to what
-/// the lines `//@tunables` and `//@launch` of the macros region say, and the result stands there
+/// the lines `//@tunables` and `//@launch` of the macros region say, and the result is there
 /// (docs/agents.md). A tunable declared again gets the new values, and loses the constraints that were
 /// declared with the old ones; declared tunables that the code no longer names are dropped.
 [[nodiscard]] DeclaredKernel declared_kernel(const Space& base, Regions regions, std::string_view json,

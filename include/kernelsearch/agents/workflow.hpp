@@ -32,11 +32,11 @@ enum class WorkflowOrder : std::uint8_t {
 struct WorkflowOptions {
   std::vector<std::string> transformations = {};  ///< none: the generator chooses
   WorkflowOrder order = WorkflowOrder::listed;
-  /// Of a transformation those that it builds on: it is applied where all of them are on the path from the
+  /// For a transformation those that it builds on: it is applied where all of them are on the path from the
   /// first checkpoint. `planned_workflow` fills this and the next two in.
   std::map<std::string, std::vector<std::string>> after = {};
   std::vector<std::string> present = {};  ///< transformations that the first kernel has already
-  /// Of an open list, for each axis the order of kernels that are short of it; empty: as they are listed.
+  /// For an open list, for each axis the order of kernels that are short of it; empty: as they are listed.
   std::array<std::vector<std::string>, 3> orders = {};
   /// What a right kernel is short of; nothing, or no such function: memory is taken to be it.
   std::function<std::optional<Axis>(const Outcome&)> short_of = nullptr;
@@ -69,7 +69,7 @@ struct WorkflowOptions {
 ///
 /// The tree may be changed between calls: work continues at its `current()`. A restored checkpoint,
 /// or a new branch, takes up the list after the last transformation on its path, and its tries begin anew.
-/// Such changes are no part of a run's record: give them as `WorkflowOptions::edits` when a run is resumed.
+/// Such changes are not in a run's record: give them as `WorkflowOptions::edits` when a run is resumed.
 class Workflow {
  public:
   using Proposal = Move;

@@ -47,7 +47,7 @@ struct ComparisonOptions {
   /// Evaluations of each run. Empty: what is scored of a space (its budget, at most 1100), but at least 200;
   /// policies are then not told of a budget, because that one says how hard the space is.
   std::optional<std::uint64_t> budget = {};
-  std::optional<double> recorded_seconds = {};  ///< ends each run after so much recorded time as well
+  std::optional<double> recorded_seconds = {};  ///< ends each run after that much recorded time as well
   /// Whether policies see the default configuration that the space declares. Else each repeat has a valid one
   /// drawn at random, the same for all policies: the declared one is often the result of tuning and may be
   /// the optimum.

@@ -39,7 +39,7 @@ struct ReportContents {
   std::optional<ReportSettings> settings = {};  ///< none: the report says seed and version alone
 };
 
-/// A page of HTML that needs nothing beside itself: how it was made, tables of the scores, what was proposed
+/// A page of HTML that needs nothing but itself: how it was made, tables of the scores, what was proposed
 /// and not scored, and how the best so far goes on by evaluations over all spaces and on each, there also by
 /// recorded time where traces tell it (median over the repeats and the band from the 25th to the 75th
 /// percentile). No table is wider than 1140 pixels; more spaces are more tables. Readable in print and on

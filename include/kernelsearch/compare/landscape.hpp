@@ -58,7 +58,7 @@ class Landscape {
   }
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view key) const;
 
-  /// Expected best of random search after so many evaluations.
+  /// Expected best of random search after that many evaluations.
   [[nodiscard]] double baseline(std::uint64_t evaluations) const;
   /// The rank of an objective; anything worse than the worst, infinity too, has rank 0.
   [[nodiscard]] std::size_t rank(double objective) const;

@@ -19,7 +19,7 @@ namespace kernelsearch {
 [[nodiscard]] std::string trace_to_line(const Trace& trace, const Landscape& landscape);
 
 /// The trace on that line. Repeated evaluations and keys that the landscape of its space does not know are
-/// left out and counted. ConfigError where it is no trace, or of a space that is not among the landscapes.
+/// left out and counted. ConfigError where it is not a trace, or of a space that is not among the landscapes.
 [[nodiscard]] Trace trace_from_line(std::string_view line, std::span<const Landscape> landscapes);
 
 /// All traces of a JSON Lines file, those of other spaces left out. ConfigError names the line that is wrong.

@@ -26,7 +26,7 @@ struct DevicePeaks {
   friend bool operator==(const DevicePeaks&, const DevicePeaks&) = default;
 };
 
-/// The nearest level that holds so many bytes; null where none is known to.
+/// The nearest level that holds that many bytes; null where none is known to.
 [[nodiscard]] inline const MemoryLevel* level_holding(const DevicePeaks& peaks, double bytes) noexcept {
   for (const MemoryLevel& level : peaks.levels)
     if (bytes <= level.bytes) return &level;

@@ -27,13 +27,13 @@ struct ExpressionData;
 /// Parsed and compiled once; copies share the program; evaluating is const and safe from several threads.
 class Expression {
  public:
-  /// Parses `text`; a ConfigError names the position, what stands there and what was expected.
+  /// Parses `text`; a ConfigError names the position, what is there and what was expected.
   [[nodiscard]] static Expression parse(std::string_view text);
 
   /// The same without raising.
   [[nodiscard]] static Result<Expression> try_parse(std::string_view text);
 
-  /// The same: empty, with the message in `error`, where `text` is no expression.
+  /// The same: empty, with the message in `error`, where `text` is not an expression.
   [[nodiscard]] static std::optional<Expression> try_parse(std::string_view text, std::string& error);
 
   /// The text as parsed.

@@ -19,7 +19,7 @@ enum class MoveKind : std::uint8_t {
   rewrite,    ///< apply the strategies to the parent
   branch,     ///< one of several implementations of the same strategies; `variant` tells them apart
   ablate,     ///< the parent without the strategies named
-  debug,      ///< the parent failed: mend it
+  debug,      ///< the parent failed: repair it
   recombine,  ///< join two or more parents
   submitted,  ///< handed in from outside: a person, an agent, an earlier run
 };
@@ -50,7 +50,7 @@ template <class Proposal>
 }
 [[nodiscard]] std::vector<TrialId> parents_of(const Move& move);
 
-/// The proposal as a move; empty where it is none.
+/// The proposal as a move; empty where it is not one.
 template <class Proposal>
 [[nodiscard]] std::optional<Move> move_of(const Proposal&) {
   return std::nullopt;

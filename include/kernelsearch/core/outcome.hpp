@@ -40,12 +40,12 @@ struct Evaluation {
   /// A failure with its graded progress.
   [[nodiscard]] static Evaluation failed(Verdict verdict, std::string reason, double correct_fraction = 0.0);
 
-  /// No candidate, because whoever makes them could not be reached (Generation::unanswered). It is kept as
+  /// No candidate, because their maker could not be reached (Generation::unanswered). It is kept as
   /// the feature `unanswered`, so that a stored run is told the same.
   [[nodiscard]] static Evaluation unanswered(std::string reason);
   [[nodiscard]] bool is_unanswered() const;
 
-  /// A success that took `seconds` per call. NaN is no time: it is a failure, `wrong_result`.
+  /// A success that took `seconds` per call. NaN is not a time: it is a failure, `wrong_result`.
   [[nodiscard]] static Evaluation succeeded(double seconds);
 };
 
@@ -62,7 +62,7 @@ struct Origin {
 /// An evaluation with its place in the run: all that a policy ever learns of a candidate.
 struct Outcome {
   TrialId id{};
-  std::optional<Origin> origin;  ///< empty for foreign trials, which the policy never proposed
+  std::optional<Origin> origin;  ///< empty for trials from outside, which the policy never proposed
   std::vector<TrialId> parents;
   double objective = std::numeric_limits<double>::infinity();  ///< lower is better; infinity unless ok
   Evaluation evaluation;

@@ -39,7 +39,7 @@ struct CodeLoop {
 
 /// The natural loops of code that begins with the first line and whose lines are in the order of their
 /// addresses, in the order of their heads. Loops with one head are one; a single instruction that jumps to
-/// itself is none. At most 2000. `visit(loop, line, own)` is called once for each line of each loop and of
+/// itself is not one. At most 2000. `visit(loop, line, own)` is called once for each line of each loop and of
 /// what is called from there, `own` where no inner loop has it.
 [[nodiscard]] std::vector<CodeLoop> code_loops(
     std::span<const CodeLine> lines,

@@ -37,7 +37,7 @@ struct CheckOptions {
   /// Where the reference needs longer for the hidden shapes of one candidate, later ones are drawn smaller.
   double hidden_seconds = 0.25;
   /// Before the first candidate, each timed shape is tried with answers that no computation is needed for
-  /// (see trivial_answer in the documents), until the reference took so long for it, in seconds; 0: not at
+  /// (see trivial_answer in the documents), until the reference took that long for it, in seconds; 0: not at
   /// all.
   double trivial_seconds = 2.0;
 };

@@ -81,7 +81,7 @@ class PoolMembers {
 };
 }  // namespace detail
 
-/// Several equal devices, one evaluator each: any may build, a free one measures. Of one type only, because
+/// Several equal devices, one evaluator each: any may build, a free one measures. For one type only, because
 /// times from different kinds of device cannot be compared in one search. Its problem, device and toolchain
 /// are the first member's.
 template <class E>
@@ -93,7 +93,7 @@ class Pool : public EvaluatorDecorator<E, detail::PoolMembers<E>> {
   /// One for each member.
   [[nodiscard]] std::size_t lanes() const { return this->holder_.all().size(); }
 
-  /// Of all members together.
+  /// For all members together.
   [[nodiscard]] double busy_seconds() const requires requires(const E& e) { e.busy_seconds(); }
   {
     double seconds = 0;

@@ -23,14 +23,14 @@ struct ExternalArtifact {
 /// runs in the sandbox, anew for each candidate, and speaks JSON Lines. From outside are checked: the outputs
 /// of calls whose inputs are drawn anew for each and stay secret until its clock runs, against the problem's
 /// reference; that nothing else was written; the time, by our clock (`ExternalClock::slope`), and what the
-/// program claims against it. What must be trusted stands in `Evaluation::provenance` of each result.
+/// program claims against it. What must be trusted is in `Evaluation::provenance` of each result.
 class ExternalEvaluator {
  public:
   using Artifact = ExternalArtifact;
 
   /// Starts the program once, to learn what it is. A ConfigError where it cannot be started, does not
   /// describe itself or speaks another protocol, or where the problem has no external program.
-  /// Of the options sandbox, readable folders, limits, checks, sampling and `buffer_memory` count.
+  /// For the options sandbox, readable folders, limits, checks, sampling and `buffer_memory` count.
   explicit ExternalEvaluator(Problem problem, HostOptions options = {});
   ExternalEvaluator(ExternalEvaluator&&) noexcept;
   ExternalEvaluator& operator=(ExternalEvaluator&&) noexcept;

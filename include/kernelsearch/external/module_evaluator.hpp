@@ -26,9 +26,9 @@ using ModulePeaks = std::function<DevicePeaks(bool on_device)>;
 /// as the reference, which holds the module, draws weights and inputs and says what is right, and as the
 /// server that a process is forked from for each candidate. Both stand still but while they answer. Time is
 /// that of our clock, by the slope of requests as for every external problem; the outputs of timed calls are
-/// read from the stopped process and checked. Measured beside it in interleaved pairs: the module itself, and
+/// read from the stopped process and checked. Measured with it in interleaved pairs: the module itself, and
 /// torch.compile of it where that works, and the problem's baseline (`add_baseline`). What must be trusted
-/// stands in `Evaluation::provenance`.
+/// is in `Evaluation::provenance`.
 class ModuleEvaluator {
  public:
   using Artifact = ExternalArtifact;

@@ -39,7 +39,7 @@ struct Generation {
     generation.twin = twin;
     return generation;
   }
-  /// Whoever makes candidates could not be reached: it draws no trial from the budget, and no policy gives up
+  /// The maker of candidates could not be reached: it draws no trial from the budget, and no policy gives up
   /// what was proposed for it. `OptimizerOptions::unanswered_in_a_row` ends a long outage.
   [[nodiscard]] static Generation unanswered(std::string reason) {
     return {{}, std::move(reason), true, false};

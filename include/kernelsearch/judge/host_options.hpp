@@ -40,7 +40,7 @@ struct HostOptions {
   CheckOptions check{};
   SamplingOptions sampling{};
   PairOptions pairs{};
-  /// Fresh pairs of processes for what people are told: a finalist beside the reference, and `compare`. A
+  /// Fresh pairs of processes for what people are told: a finalist next to the reference, and `compare`. A
   /// difference that is plain after three of them takes no more.
   std::size_t finalist_rounds = 6;
 };

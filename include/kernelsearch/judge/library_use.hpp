@@ -20,7 +20,7 @@ struct LibraryUse {
   std::vector<std::string> undefined;  ///< symbols that others have to define
 };
 
-/// Reads the dynamic section of a 64-bit ELF file of this machine's byte order; nothing where it is none, or
+/// Reads the dynamic section of a 64-bit ELF file of this machine's byte order; nothing for another file, or
 /// is damaged. Any bytes can be given.
 [[nodiscard]] std::optional<LibraryUse> read_library_use(std::string_view elf);
 

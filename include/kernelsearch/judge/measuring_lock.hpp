@@ -39,7 +39,7 @@ inline constexpr double longest_turn_seconds = 900;
 
 /// The right to measure on some things, until it goes out of scope: a lock (flock) on a file for each, which
 /// excludes every other process of the machine and every other turn of this one. The system releases it when
-/// the process ends, however it ends; the files stay. Whoever waits comes before whoever had the last turn.
+/// the process ends, however it ends; the files stay. Those who wait come before the last holder.
 class MeasuringTurn {
  public:
   /// Waits until nobody else has one of them; where files cannot be locked (see lock_problem) at once. Any

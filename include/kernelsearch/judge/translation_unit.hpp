@@ -53,13 +53,13 @@ struct BuildCommand {
   /// `${SOURCE}`, `${LIBRARY}` and `${READABLE}`.
   std::vector<std::string> argv;
   SourceFile source;                               ///< the kernel, under the name that it has for the command
-  std::vector<SourceFile> files;                   ///< beside it
+  std::vector<SourceFile> files;                   ///< next to it
   std::vector<std::vector<std::string>> identity;  ///< commands whose output identifies the toolchain
   std::vector<std::string> readable;               ///< folders that these commands may read besides
   std::string function;                            ///< the kernel's, to be found in a shared library
   /// In place of the job's source where a shared library is made: see `caller_by_pointer_source`.
   std::string caller;
-  bool device = false;  ///< it makes device code, and may say beside it how that is launched
+  bool device = false;  ///< it makes device code, and may say next to it how that is launched
 };
 
 /// All that a compiler is given to build a library.

@@ -11,12 +11,12 @@
 
 namespace kernelsearch {
 
-/// Holds calls back: so many at once, so many in any minute. First come, first served.
+/// Limits calls: how many at once, and how many in any minute. First come, first served.
 class CallGate {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// 0 is no limit. `window` is the minute, shorter in tests.
+  /// 0: no limit. `window` is the minute, shorter in tests.
   explicit CallGate(std::uint32_t concurrency, std::uint32_t per_window = 0,
                     Clock::duration window = std::chrono::minutes(1))
       : concurrency_(concurrency), per_window_(per_window), window_(window) {}

@@ -82,7 +82,7 @@ enum class ChatFailure : std::uint8_t {
   server,          ///< the provider's fault, still after every retry
   network,         ///< no connection, or it broke
   timed_out,
-  malformed,  ///< a reply that is no reply
+  malformed,  ///< a reply that does not read
   cancelled,
   not_recorded,  ///< a replay that has no such exchange
 };
@@ -102,7 +102,7 @@ struct ChatError {
   TokenUsage usage;  ///< of attempts that were paid for
 };
 
-/// A reply or an error; an error is no exception, since searches continue without the model.
+/// A reply or an error; an error is not an exception, since searches continue without the model.
 struct ChatResult {
   std::optional<ChatReply> reply;
   ChatError error;  ///< meaningful without a reply

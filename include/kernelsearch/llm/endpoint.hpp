@@ -28,7 +28,7 @@ enum class StructuredOutput : std::uint8_t {
   none,         ///< not at all; the prompt must say it
 };
 
-/// Limits of one model; 0 of the first is none.
+/// Limits of one model; 0 of the first: no limit.
 struct EndpointLimits {
   std::uint32_t requests_per_minute = 0;
   std::uint32_t concurrency = 8;

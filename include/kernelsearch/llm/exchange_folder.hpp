@@ -44,7 +44,7 @@ class ExchangeFolder {
   }
 
   /// Calls back with the question and the result of each exchange kept, in any order; files that cannot be
-  /// read are left out. Of the question there are role, model and messages. `kept`: when, in UTC as the store
+  /// read are left out. The question has role, model and messages. `kept`: when, in UTC as the store
   /// writes it, by the time of the file.
   void each_question(const std::function<void(const ChatRequest& request, const ChatResult& result,
                                               const std::string& kept)>& visit) const;

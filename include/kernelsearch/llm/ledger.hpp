@@ -17,7 +17,7 @@
 
 namespace kernelsearch {
 
-/// What may be spent; 0 is no limit.
+/// What may be spent; 0: no limit.
 struct LedgerLimits {
   double money = 0.0;
   std::uint64_t tokens = 0;  ///< input and output

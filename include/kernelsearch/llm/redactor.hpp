@@ -14,7 +14,7 @@ class Redactor {
  public:
   Redactor() = default;
 
-  /// Values of fewer than 6 characters are no secrets (local servers take any word for a key) and are kept.
+  /// Values of fewer than 6 characters are not secrets (local servers take any word for a key) and are kept.
   void add(std::string secret);
   /// Adds the values of environment variables whose names end in KEY, TOKEN, SECRET or PASSWORD.
   void add_environment();

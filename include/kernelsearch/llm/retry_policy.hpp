@@ -39,7 +39,7 @@ struct FailedAttempt {
 /// `timed_out`, 409 and other 5xx `server`, the rest `configuration`.
 [[nodiscard]] ChatFailure failure_of_status(int http_status) noexcept;
 
-/// The three formats of RFC 9110, 5.6.7 as seconds since 1970; nothing for text that is none.
+/// The three formats of RFC 9110, 5.6.7 as seconds since 1970; nothing for other text.
 [[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);
 
 }  // namespace kernelsearch

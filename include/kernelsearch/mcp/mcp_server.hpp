@@ -38,7 +38,7 @@ struct McpOptions {
 /// * others, once `initialize` was asked for, by the revision that it agreed on: 2024-11-05, 2025-03-26 (with
 ///   batches), 2025-06-18 or 2025-11-25.
 ///
-/// Calls of tools run on threads of their own, report progress to whoever gave a token, and are cancelled by
+/// Calls of tools run on threads of their own, report progress to a client with a token, and are cancelled by
 /// `notifications/cancelled`; a cancelled call is not answered. Anything malformed gets a JSON-RPC error,
 /// arguments that do not fit a tool's schema a failed reply that says what to write.
 class McpServer {
@@ -46,14 +46,14 @@ class McpServer {
   using Send = std::function<void(const std::string& message)>;
 
   /// `send` gets one message a call, never two at once. ConfigError where tools have equal names or schemas
-  /// that are no JSON objects.
+  /// that are not JSON objects.
   McpServer(std::vector<Tool> tools, Send send, McpOptions options = {});
   /// Cancels what runs and waits for it.
   ~McpServer();
   McpServer(const McpServer&) = delete;
   McpServer& operator=(const McpServer&) = delete;
 
-  /// Takes one message in; from one thread. Never throws for what stands in it.
+  /// Takes one message in; from one thread. Never throws for what is in it.
   void receive(std::string_view message);
   /// Refuses a message that was too long to be read.
   void receive_cut();

@@ -27,7 +27,7 @@ struct MethodEntry {
   [[nodiscard]] std::string summary() const;
 };
 
-/// Where the data files are: `$KERNELSEARCH_DATA`, else beside the sources, else where they were installed;
+/// Where the data files are: `$KERNELSEARCH_DATA`, else next to the sources, else where they were installed;
 /// empty where there are none.
 [[nodiscard]] std::filesystem::path data_folder();
 

@@ -35,7 +35,7 @@ class LogisticHead {
   /// Learns from what the buffer holds now, however little, and empties it.
   void flush();
 
-  /// Learns from pairs known before the search begins: `epochs` passes over them, beside the buffer.
+  /// Learns from pairs known before the search begins: `epochs` passes over them, in addition to the buffer.
   void warm_up(const FeatureMatrix& rows, const std::vector<bool>& labels, std::size_t epochs = 1);
 
   [[nodiscard]] std::span<const double> weights() const noexcept { return weights_; }

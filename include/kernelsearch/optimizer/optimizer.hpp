@@ -103,7 +103,7 @@ class Optimizer {
   template <Observer<Candidate, Proposal>... Observers>
   std::optional<Job<Candidate>> submit(Proposal point, Candidate candidate, Observers&... observers);
 
-  /// A foreign candidate that was evaluated already: told at once, at no cost to the budget.
+  /// A candidate from outside that was evaluated already: told at once, at no cost to the budget.
   template <Observer<Candidate, Proposal>... Observers>
   TrialId submit(Proposal point, Candidate candidate, Evaluation evaluation, Observers&... observers);
 

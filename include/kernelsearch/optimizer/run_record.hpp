@@ -13,7 +13,7 @@
 
 namespace kernelsearch {
 
-/// A trial as it was told; `proposal` is needed for foreign trials only, the policy repeats its own.
+/// A trial as it was told; `proposal` is needed for trials from outside only, the policy repeats its own.
 template <class Candidate, class Proposal>
 struct ToldEvent {
   Trial<Candidate> trial;

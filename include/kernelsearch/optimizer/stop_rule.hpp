@@ -44,7 +44,7 @@ struct MaxTrials {
   [[nodiscard]] std::string describe() const;
 };
 
-/// Ends after so many seconds of wall time.
+/// Ends after that many seconds of wall time.
 struct WallTime {
   double seconds;
   [[nodiscard]] bool reached(const RunProgress& progress) const noexcept {
@@ -53,7 +53,7 @@ struct WallTime {
   [[nodiscard]] std::string describe() const;
 };
 
-/// Ends once the best trial is so many times faster than the reference.
+/// Ends once the best trial is that many times faster than the reference.
 struct TargetSpeedup {
   double ratio;
   [[nodiscard]] bool reached(const RunProgress& progress) const noexcept {
@@ -62,7 +62,7 @@ struct TargetSpeedup {
   [[nodiscard]] std::string describe() const;
 };
 
-/// Ends once so many trials in a row brought no gain.
+/// Ends once that many trials in a row brought no gain.
 struct NoGain {
   std::uint64_t trials;
   [[nodiscard]] bool reached(const RunProgress& progress) const noexcept {

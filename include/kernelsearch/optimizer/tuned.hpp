@@ -46,7 +46,7 @@ concept ConfigPolicyMaker = LearningPolicyMaker<M> ||
 /// seed)` and evaluator `E`: the outcome is the inner best, `Evaluation::tuned_key` says where it lies. It
 /// stands with the loop, not with the evaluators, because it runs one. It neither builds in phases nor
 /// compares: a candidate stands for a kernel here, not for one point of its space. One kernel is tuned at a
-/// time, on all lanes of `E` and with `TunedOptions::builders` beside them.
+/// time, on all lanes of `E` and with `TunedOptions::builders` next to them.
 ///
 /// The search begins with the candidate's own configuration and the kernel's default, then takes the best few
 /// of the tunings that it knows: those of the trials that the candidate was made from, and those of the same
@@ -54,7 +54,7 @@ concept ConfigPolicyMaker = LearningPolicyMaker<M> ||
 /// texts that say enough; what the others measured it is told (see `TuningPolicy`). A text that was given up
 /// because nothing was right is not searched again: it costs one trial.
 ///
-/// With `TunedOptions::pairs` the best of a kernel with one known parent is then timed in pairs beside that
+/// With `TunedOptions::pairs` the best of a kernel with one known parent is then timed in pairs next to that
 /// parent's best: two searches end at different moments, and each shows the luckiest of its times.
 ///
 /// Every inner trial is reported through the context and drawn from the shared budget; the outer evaluation
@@ -194,7 +194,7 @@ class Tuned : public ContextDecorator<E> {
   }
 
   /// The tuning of the same text that was given up; null where there is none. One that a stop or the budget
-  /// cut short is none.
+  /// cut short is not one.
   [[nodiscard]] TuningPointer given_up(const Kernel& kernel) const {
     TuningPointer known = of_text(kernel);
     if (!known || std::any_of(known->points.begin(), known->points.end(),
@@ -218,7 +218,7 @@ class Tuned : public ContextDecorator<E> {
     return evaluation;
   }
 
-  /// Times the best beside the parent's.
+  /// Times the best next to the parent's.
   void pair(const Candidate& candidate, const EvaluationContext& context, Evaluation& evaluation) {
     if (!options_.pairs || evaluation.verdict != Verdict::ok || context.parents.size() != 1 ||
         context.stop.stop_requested())

@@ -23,7 +23,7 @@
 
 namespace kernelsearch {
 
-/// Of `TuningPolicy`; see `TunedOptions`.
+/// For `TuningPolicy`; see `TunedOptions`.
 struct TuningPolicyOptions {
   std::size_t carried = 3;
   std::uint64_t hopeless = 16;
@@ -105,7 +105,7 @@ class TuningPolicy {
   };
   /// An earlier tuning in this kernel's space, best first.
   struct Source {
-    std::vector<Config> best;  ///< the first few, those too that are no configurations here, carried over
+    std::vector<Config> best;  ///< the first few, those too that are not configurations here, carried over
     std::vector<TunedPoint> points;
     std::unordered_map<Config, double> objectives;
     std::vector<double> ratios;  ///< this kernel's times by the earlier one's
@@ -125,7 +125,7 @@ class TuningPolicy {
     for (const TunedPoint& point : points_in(tuning, from))
       if (right(point) && source.best.size() < options_.carried)
         source.best.push_back(carried_over(from, point.config, space));
-    // Why a kernel failed everywhere says nothing of one that was mended.
+    // Why a kernel failed everywhere says nothing of one that was repaired.
     if (std::none_of(tuning.points.begin(), tuning.points.end(), right)) return;
     source.points = points_in(tuning, space);
     for (const TunedPoint& point : source.points)

@@ -23,8 +23,8 @@ struct BayesianSearchOptions {
   std::size_t pool = 3000;         ///< candidates the model is asked about; a smaller space is listed whole
   std::size_t model_points = 300;  ///< observations the model is refitted on: half the best, half the latest
   std::size_t fit_points = 200;    ///< of those, how many length scales are fitted on
-  std::size_t refit_each = 60;     ///< up to so many observations the model is refitted after each
-  double refit_growth = 1.25;      ///< afterwards whenever there are so many times more
+  std::size_t refit_each = 60;     ///< up to that many observations the model is refitted after each
+  double refit_growth = 1.25;      ///< afterwards whenever there are that many times more
   double perturbation = 0.3;       ///< standard deviation of the logarithms of length scales about the fit
   double failure_penalty = 0.8;    ///< share of the expected improvement that a sure failure loses
   std::vector<EarlierRun> earlier = {};

@@ -12,7 +12,7 @@
 
 namespace kernelsearch {
 
-/// Every valid configuration once, in the order of the space's ranks; foreign ones are skipped.
+/// Every valid configuration once, in the order of the space's ranks; ones from outside are skipped.
 class Exhaustive {
  public:
   using Proposal = Config;

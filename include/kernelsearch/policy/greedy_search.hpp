@@ -30,7 +30,7 @@ struct GreedySearchOptions {
 /// that is faster, and otherwise begins again at random points.
 ///
 /// Departures from the textbook: neighbours that are known already are not measured again but count; a
-/// foreign or late result that is faster than the centre moves the centre there at once.
+/// result from outside, or a late one, that is faster than the centre moves the centre there at once.
 class GreedySearch {
  public:
   using Proposal = Config;

@@ -30,8 +30,8 @@ enum class HelionProposals : std::uint8_t {
 
 /// What a run begins with (pattern_search.py, InitialPopulationStrategy).
 enum class HelionStart : std::uint8_t {
-  random,     ///< the default and random configurations (FROM_RANDOM)
-  best_known  ///< the best foreign success and the default; random where there is none (FROM_BEST_AVAILABLE)
+  random,  ///< the default and random configurations (FROM_RANDOM)
+  best_known  ///< the best success from outside and the default; random where there is none (FROM_BEST_AVAILABLE)
 };
 
 /// The settings of Helion 1.5.1 at full effort.
@@ -47,7 +47,7 @@ struct HelionLfboOptions {
   double quantile = 0.1;            ///< of the times; at or under it a configuration counts as good
   std::size_t patience = 1;         ///< generations without gain that a copy survives
   double similarity_penalty = 1.0;  ///< for sharing leaves with what was selected already
-  double min_improvement = 0.001;   ///< relative; less is no gain
+  double min_improvement = 0.001;   ///< relative; less is not a gain
   std::size_t polish_rounds = 10;   ///< of descent over all single moves at the end of a run
   std::size_t trees = 100;
   /// Tunables of which every random mutant moves one; empty: those of role `block_size`.

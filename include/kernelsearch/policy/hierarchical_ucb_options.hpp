@@ -94,10 +94,10 @@ struct HierarchicalUcbOptions {
   /// Weight of ln(T(kernel) / T(best)), taken from the score: gains on a kernel that lags behind the best are
   /// worth less to the search than the reward says. 0: as published, where only the reward counts.
   double lag = 5.0;
-  std::size_t frontier = 16;  ///< only the fastest so many kernels are rewritten; 0: all
+  std::size_t frontier = 16;  ///< how many of the fastest kernels may be rewritten; 0: all
 
   /// Strategies that are not proposed for a kernel while their condition is false: that costs no trial and no
-  /// question, and is no pull.
+  /// question, and is not a pull.
   std::vector<StrategyCondition> conditions = {};
   std::vector<StrategySigns> signs = {};  ///< what kernels show for and against strategies
   Features problem = {};                  ///< known of the problem, for signs that ask for it: its traits

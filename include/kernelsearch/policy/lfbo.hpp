@@ -39,7 +39,7 @@ struct LfboOptions {
   double similarity_penalty = 0.1;  ///< for sharing all leaves with what is out; 1: from best to median
 };
 
-/// Likelihood-free search with a random forest: what Helion's LFBO does, with its known faults mended. The
+/// Likelihood-free search with a random forest: what Helion's LFBO does, with its known faults repaired. The
 /// forest learns a graded utility of each outcome instead of a class of the best tenth (Song et al., 2022,
 /// in the form of least squares), and the next proposal is, among neighbours and crossovers of several
 /// incumbents and random draws, the one that promises most, disagreement between the trees counting for it.
@@ -79,7 +79,7 @@ class Lfbo {
   detail::AlignedPoints points_;
   Rng rng_;
   detail::Ledger ledger_;
-  std::vector<Config> first_;  ///< first points and foreign ones
+  std::vector<Config> first_;  ///< first points and ones from outside
   double best_ = std::numeric_limits<double>::infinity();
   std::size_t successes_ = 0;
   std::size_t since_best_ = 0;  ///< outcomes

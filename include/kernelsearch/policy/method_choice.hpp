@@ -32,7 +32,7 @@ enum class MethodFate : std::uint8_t {
   effective,
   ineffective,
   implementation_failed,
-  not_applicable,  ///< judged not to apply to the kernel, by whoever was to implement it
+  not_applicable,  ///< judged not to apply to the kernel, by the one who was to implement it
   coupled,         ///< it could not be told apart from another of its iteration that leaves the same trace
 };
 

@@ -27,9 +27,9 @@ struct MoveLimits {
   std::size_t variants = std::numeric_limits<std::size_t>::max();
   /// Tries in a row without a candidate after which the strategy is given up on that kernel.
   std::size_t max_failures = 1;
-  std::size_t debugs = 2;       ///< attempts to mend one failed kernel
+  std::size_t debugs = 2;       ///< attempts to repair one failed kernel
   bool repaired_again = false;  ///< whether a failed kernel that a child of it repaired is repaired again
-  /// Attempts to mend a kernel and what came of mending it, all together (GEAK: rounds of debugging).
+  /// Attempts to repair a kernel and what came of repairing it, all together (GEAK: rounds of debugging).
   std::size_t chain_debugs = std::numeric_limits<std::size_t>::max();
 };
 
@@ -75,7 +75,7 @@ class MoveLedger {
   [[nodiscard]] std::optional<Move> propose_root();
   /// The strategy on the node, which must be open there.
   [[nodiscard]] Move propose(std::size_t node, std::size_t strategy, MoveKind kind = MoveKind::rewrite);
-  /// To mend a failed node; `can_debug(node)` must hold.
+  /// To repair a failed node; `can_debug(node)` must hold.
   [[nodiscard]] Move propose_debug(std::size_t node);
   /// To join two nodes; nothing where that pair was joined before.
   [[nodiscard]] std::optional<Move> propose_recombination(std::size_t a, std::size_t b);
@@ -93,8 +93,8 @@ class MoveLedger {
   [[nodiscard]] std::vector<std::size_t> open_strategies(std::size_t node) const;
   /// An open strategy of the node, drawn from those tried least on it.
   [[nodiscard]] std::size_t least_tried(std::size_t node, Rng& rng) const;
-  /// Whether the node failed and may be mended: not where its limits are reached, nor where it was mended
-  /// already, itself or as what it was to mend.
+  /// Whether the node failed and may be repaired: not where its limits are reached, nor where it was repaired
+  /// already, itself or as what it was to repair.
   [[nodiscard]] bool can_debug(std::size_t node) const;
   /// Tries of the strategy on the node, finished or not.
   [[nodiscard]] std::size_t tries(std::size_t node, std::size_t strategy) const;
@@ -106,7 +106,7 @@ class MoveLedger {
   [[nodiscard]] std::size_t pending_on(std::size_t node) const { return arms_pending_[node]; }
   [[nodiscard]] std::size_t outstanding() const noexcept { return outstanding_; }
   /// Children of the node that were told, and how many of them are right; answers that a strategy does not
-  /// apply, and outages, are none.
+  /// apply, and outages, do not count.
   [[nodiscard]] std::size_t children(std::size_t node) const { return children_[node]; }
   [[nodiscard]] std::size_t right_children(std::size_t node) const { return right_children_[node]; }
 
@@ -116,7 +116,7 @@ class MoveLedger {
   /// The best of them.
   [[nodiscard]] std::optional<std::size_t> best_expandable() const;
 
-  /// The results of strategies in the order told, also of foreign trials that name a known parent and
+  /// The results of strategies in the order told, also of trials from outside that name a known parent and
   /// strategy. Tries without a candidate are left out: they say nothing about the strategy's worth.
   [[nodiscard]] std::span<const Pull> pulls() const noexcept { return pulls_; }
   /// Rises when an outcome was replaced, so that sums made from `pulls()` are out of date.
@@ -145,7 +145,7 @@ class MoveLedger {
     return arms_[node * width() + strategy];
   }
   [[nodiscard]] Ranking::value_type rank_of(std::size_t node) const;
-  /// What a failed node was to mend, if that is what it was made for.
+  /// What a failed node was to repair, if that is what it was made for.
   [[nodiscard]] std::optional<std::size_t> mended_by(std::size_t node) const;
   /// The kernel that failed first of those that led to the node by debug moves.
   [[nodiscard]] std::size_t chain_of(std::size_t node) const;

@@ -38,7 +38,7 @@ struct PolicyBanditOptions {
 /// Several policies as the arms of a bandit (OpenTuner: Ansel et al., 2014, section 3.2; AUC credit: Fialho
 /// et al., 2010): each proposal is asked of the arm with the largest sum of credit and exploration bonus.
 /// Credit is the area under the curve of its new bests, late ones weighing more. Every arm is told of every
-/// outcome, of others' as foreign ones.
+/// outcome, of others' as ones from outside.
 ///
 /// Departures from OpenTuner: an arm that proposes what another one has outstanding is asked again and shares
 /// the outcome; a use counts from the proposal on, so that arms also take turns while results are
@@ -68,8 +68,9 @@ class PolicyBandit {
     std::uint64_t proposal;  ///< by the arm's own count
   };
   struct Entry {
-    std::vector<Owner> owners;  ///< whose proposal it is, the arm first that it was taken from; none: foreign
-    std::uint64_t use = 0;      ///< place in the history, from the first proposal on
+    std::vector<Owner>
+        owners;  ///< whose proposal it is, the arm first that it was taken from; none: from outside
+    std::uint64_t use = 0;  ///< place in the history, from the first proposal on
   };
   struct Use {
     std::size_t arm;

@@ -34,7 +34,7 @@ struct PolicyText {
 [[nodiscard]] std::string_view policy_name(std::string_view text) noexcept;
 
 /// The policies of a list, split at the commas outside of parentheses, brackets and quotes, without blanks
-/// around them: `a(x=1, y=2), b` is `a(x=1, y=2)` and `b`. Of an empty text it is empty.
+/// around them: `a(x=1, y=2), b` is `a(x=1, y=2)` and `b`. For an empty text it is empty.
 [[nodiscard]] std::vector<std::string> split_policies(std::string_view list);
 
 }  // namespace kernelsearch

@@ -40,7 +40,7 @@ class RandomSearch {
   std::optional<RandomOrder> order_;  ///< absent beyond 2^64 configurations, where draws hardly ever repeat
   std::uint64_t next_ = 0;
   bool default_pending_;
-  std::unordered_set<Config> known_;  ///< the default and foreign ones; beyond 2^64 all
+  std::unordered_set<Config> known_;  ///< the default and ones from outside; beyond 2^64 all
 };
 
 }  // namespace kernelsearch

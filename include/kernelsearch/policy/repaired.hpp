@@ -19,13 +19,13 @@
 
 namespace kernelsearch {
 
-/// Any policy over moves, but a child that failed is mended before the policy hears of it: up to `repairs`
+/// Any policy over moves, but a child that failed is repaired before the policy hears of it: up to `repairs`
 /// debug moves, each on what failed last, with the strategies that were to be applied. A repair is a trial of
-/// its own. Of a kernel that was mended the policy is told as of the outcome of its proposal, so that a slip
+/// its own. A kernel that was repaired is told as the outcome of its proposal, so that a slip
 /// of the pen does not count against the strategy; else of the first failure, and of the repairs as trials
 /// from outside. With 0 repairs it is the policy itself.
 ///
-/// Not mended are the problem's own kernel, kernels from outside and the policy's own debug moves. While
+/// Not repaired are the problem's own kernel, kernels from outside and the policy's own debug moves. While
 /// repairs are to be proposed the policy is not asked.
 template <SearchPolicy P>
 requires std::same_as<typename P::Proposal, Move>
@@ -44,7 +44,7 @@ class Repaired {
     if (moves.size() == n) return moves;
     for (Move& move : policy_.ask(n - moves.size())) {
       proposals_.push_back({move, asked_++, nullptr});
-      // The policy may mend what a repair did not: no proposal is made twice.
+      // The policy may repair what a repair did not: no proposal is made twice.
       if (move.kind == MoveKind::debug)
         if (const auto asked = mended_.find(move.parents); asked != mended_.end())
           move.variant += asked->second;
@@ -101,7 +101,7 @@ class Repaired {
       return;
     }
     if (!of.chain) return pass(observation, {of.move, origin, outcome.parents});
-    if (outcome.evaluation.is_unanswered()) {  // nobody was there to mend it
+    if (outcome.evaluation.is_unanswered()) {  // nobody was there to repair it
       Move again = of.move;
       again.variant = mended_[again.parents]++;
       queue_.push_back({std::move(again), 0, of.chain});

@@ -43,9 +43,9 @@ struct RooflineBudgetOptions {
   MethodDevice device = {};
   std::size_t iterations = 3;
   std::size_t branches = 4;
-  std::size_t rewrites = 3;  ///< attempts to mend an iteration of which no branch is right
+  std::size_t rewrites = 3;  ///< attempts to repair an iteration of which no branch is right
   double noise = 0.02;       ///< least relative difference that counts; more where the times spread more
-  double near = 0.15;        ///< gaps below it are none, for the early stop
+  double near = 0.15;        ///< gaps below it do not count, for the early stop
   std::size_t pairs = 0;     ///< ours: pairs of methods that are taken out together, to see interactions
   AxisBudgetOptions budget = {};
   MethodLimits limits = {};
@@ -63,7 +63,7 @@ struct RooflineBudgetOptions {
 /// and files each as effective, ineffective or implementation failed, by what its absence costs and by its
 /// traces in the machine code. Where no branch has code because a method was judged not to apply, the
 /// iteration is begun anew without that method, and counts for nothing. What an outage left without an answer
-/// (`Evaluation::unanswered`) is asked for again, and is no branch, no ablation and no attempt. Profile,
+/// (`Evaluation::unanswered`) is asked for again, and does not count as an attempt. Profile,
 /// machine code, traits and paired times are features of outcomes (docs/systems/cuda_skill_v2.md).
 ///
 /// What the machine code shows is decided by the ablation where that is known, for the parent differs by all

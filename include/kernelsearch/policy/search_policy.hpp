@@ -18,7 +18,7 @@ namespace kernelsearch {
 /// 2. `policy.ask(n)` returns at most `n` proposals, `n >= 1`. It may be called while earlier proposals are
 ///    outstanding and never repeats one of those. Fewer than `n`, or none, means "not now"; none while
 ///    nothing is outstanding ends the search. The k-th proposal ever returned has ProposalId k.
-/// 3. `policy.tell(batch)` reports what became of candidates, in any order, also of foreign ones that it
+/// 3. `policy.tell(batch)` reports what became of candidates, in any order, also of ones from outside that it
 ///    never proposed (`outcome.origin` empty) and of known ids again (the new outcome replaces the old).
 /// 4. It is movable. It owns its random stream: same options, same calls, same proposals.
 ///

@@ -15,7 +15,7 @@
 
 namespace kernelsearch {
 
-/// Runs policy `A` to its end, then `B`, which is told everything that `A` found as foreign trials. Helion's
+/// Runs policy `A` to its end, then `B`, which is told all that `A` found, as trials of others. Helion's
 /// hybrid is this with a language model's search in front of LFBO.
 template <SearchPolicy A, SearchPolicy B>
 requires std::same_as<typename A::Proposal, typename B::Proposal>

@@ -42,7 +42,7 @@ enum class SkillStatus : std::uint8_t {
   return names[static_cast<int>(status)];
 }
 
-/// One implementation of an iteration's methods: a branch, or what mends one.
+/// One implementation of an iteration's methods: a branch, or what repairs one.
 struct SkillBranch {
   TrialId id{};
   Move move;

@@ -38,7 +38,7 @@ struct UctOptions {
 /// stands.
 ///
 /// Departures: a proposal counts as a visit while it is outstanding (virtual loss); with two parents the
-/// first is the one in the tree; what came from outside without a parent stands beside the root.
+/// first is the one in the tree; what came from outside without a parent stands next to the root.
 class Uct {
  public:
   using Proposal = Move;

@@ -146,7 +146,7 @@ struct Argument {
   double high = 1.0;
   /// Over the shape's variables, instead of `low` and `high`: see at_shape.
   std::optional<Expression> low_expression, high_expression;
-  /// Of edge inputs, instead of the range's ends and zeros; empty: edge inputs are as declared.
+  /// For edge inputs, instead of the range's ends and zeros; empty: edge inputs are as declared.
   std::optional<std::vector<double>> edge;
   /// Why it is always drawn just as declared; empty: each draw has parameters of its own within that.
   std::string exact;

@@ -43,7 +43,7 @@ struct ShapeBound {
 /// that were measured, over the timed shapes by their weights: operations_per_second, bytes_per_second,
 /// intensity (operations per byte), and in percent of the peaks compute_utilisation, memory_utilisation,
 /// roof_utilisation (of the rate that the roofline allows at the shapes' intensities) and, where all timed
-/// shapes come from main memory, dram_utilisation. Of the levels the nearest that holds a shape's arrays is
+/// shapes come from main memory, dram_utilisation. For the levels the nearest that holds a shape's arrays is
 /// taken; memory_level is the farthest of them, counted from 1. What was not counted or has no known peak is
 /// absent (docs/roofline.md).
 [[nodiscard]] Features counted_features(const Problem& problem, const Measurement& measurement,

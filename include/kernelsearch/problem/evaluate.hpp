@@ -37,7 +37,7 @@ template <std::same_as<Shape> S>
 /// True as Python sees it: not 0, not empty.
 [[nodiscard]] bool is_true(const Value& value) noexcept;
 
-/// Whether the problem's predicate accepts `config` for `shape`: rejected is no failure. Where the predicate
+/// Whether the problem's predicate accepts `config` for `shape`. Rejected is not failed. Where the predicate
 /// cannot be evaluated it accepts nothing.
 [[nodiscard]] bool is_valid(const Problem& problem, const Shape& shape, const Config& config);
 

@@ -56,7 +56,7 @@ struct HiddenShapes {
 [[nodiscard]] std::string sizes_not_varied(const std::string& why);
 
 /// What keeps a hidden shape about as cheap to check as the listed ones: those that are larger are not drawn.
-/// Of derived ones: twice what the smallest listed shape has, at least 1 MiB and 10^7.
+/// For derived ones: twice what the smallest listed shape has, at least 1 MiB and 10^7.
 struct HiddenShapeLimits {
   double bytes = 0;       ///< of all arrays: as many as the largest listed shape has, at least 4 MiB
   double operations = 0;  ///< where the problem counts them: as many as a listed shape has, at least 10^8

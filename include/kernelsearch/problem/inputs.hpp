@@ -66,7 +66,7 @@ void fill_input(const Argument& argument, std::size_t count, Rng& rng, std::byte
 void fill_input(const Argument& argument, std::size_t count, InputFlavour flavour, Rng& rng, std::byte* out);
 
 /// The number of elements of an array for a shape and, where its size names tunables, for their values; 1 for
-/// a scalar. A ConfigError if the size is no whole number >= 0 or the array would pass 2^40 bytes.
+/// a scalar. A ConfigError if the size is not a whole number >= 0 or the array would pass 2^40 bytes.
 [[nodiscard]] std::size_t element_count(const Argument& argument, const Shape& shape,
                                         std::span<const NamedValue> tunables = {});
 

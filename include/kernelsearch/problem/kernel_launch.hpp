@@ -21,14 +21,14 @@ inline constexpr std::string_view launch_mark = "//@launch ";
 /// The line, with its newline, for JSON that is one line.
 [[nodiscard]] std::string launch_line(std::string_view json);
 
-/// The JSON of that line; empty where there is none. Of several the last one counts.
+/// The JSON of that line; empty where there is none. Among several the last one counts.
 [[nodiscard]] std::string_view own_launch(std::string_view macros) noexcept;
 
 /// The steps that launch the kernel: its own, or else the problem's; or what is wrong with its own.
 [[nodiscard]] Result<std::vector<LaunchStep>, std::string> try_launch_of(const Problem& problem,
                                                                          const Kernel& kernel);
 
-/// The same; ConfigError for a line that is none.
+/// The same; ConfigError for a line that does not read.
 [[nodiscard]] std::vector<LaunchStep> launch_of(const Problem& problem, const Kernel& kernel);
 
 /// Whether the steps make sense for the candidate on all shapes that `valid` accepts: whole extents, no more

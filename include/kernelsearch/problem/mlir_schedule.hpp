@@ -34,7 +34,7 @@ class MlirSchedule {
 
   /// The tunables in the order of the schedule. Options that are all integers of one type are integers,
   /// `true` and `false` bools; all others are strings, as printed. Alternatives have the numbers of their
-  /// regions. The default is what the schedule selects, else the first option. What stands in a region of
+  /// regions. The default is what the schedule selects, else the first option. What is in a region of
   /// alternatives counts only where that region is selected.
   [[nodiscard]] const std::vector<Tunable>& tunables() const noexcept;
   /// Constraints over them, in the order of the schedule, as texts of docs/formats/expressions.md.

@@ -23,7 +23,7 @@
 
 namespace kernelsearch {
 
-/// A source file of the problem beside the kernel's own: a header, or a file compiled with the kernel.
+/// A source file of the problem next to the kernel's own: a header, or a file compiled with the kernel.
 struct SourceFile {
   std::string path;  ///< relative to the folder, with slashes
   std::string text;
@@ -40,7 +40,7 @@ struct GeneratedInputs {
   std::string source;  ///< text of a C++ file that includes kernelsearch_inputs.hpp; empty: matrix_market
   std::vector<std::string> flags{"-O2"};
   std::vector<InputFile> matrix_market;  ///< one for all shapes, or one for each
-  /// Of a matrix: which arguments get its row pointers, columns and values; empty: none does.
+  /// For a matrix: which arguments get its row pointers, columns and values; empty: none does.
   std::string row_pointers, columns, values;
   /// Names that it gives values for each shape; of a matrix its numbers of rows, columns and entries.
   std::vector<std::string> sizes;
@@ -71,7 +71,7 @@ struct Reference {
   std::vector<std::string> flags{"-O3"};
   std::vector<std::string> sources;    ///< of Problem::files, compiled and linked with it; on the host
   std::vector<std::string> libraries;  ///< linked with it, by name; on the host
-  /// Of device problems, whose reference is a `__global__` function; over shape variables.
+  /// For device problems, whose reference is a `__global__` function; over shape variables.
   std::optional<LaunchGeometry> launch;
 };
 
@@ -87,7 +87,7 @@ struct HostBuild {
   /// `${SOURCE}`, `${LIBRARY}`, `${NAME}`, `${READABLE}`, `${ARCH}`: the kernel's source, the file to make,
   /// the function, folders to read besides the system's, the architecture. Empty: the compiler compiles it.
   std::vector<std::string> command{};
-  std::vector<SourceFile> files{};                   ///< beside the source where the command runs
+  std::vector<SourceFile> files{};                   ///< next to the source where the command runs
   std::vector<std::vector<std::string>> identity{};  ///< commands that print what else results depend on
   std::vector<std::string> readable{};               ///< folders that the command may read besides
 };
@@ -157,9 +157,9 @@ struct Problem {
   std::vector<LaunchStep> launch;  ///< of a device kernel, unless its host region launches; empty on the host
   Aggregate aggregate = Aggregate::reference_weighted;
   int threads = 1;  ///< that the kernel may use
-  /// Bytes that a host kernel may allocate beside its arrays; left out: HostLimits::run_memory.
+  /// Bytes that a host kernel may allocate in addition to its arrays; left out: HostLimits::run_memory.
   std::optional<std::uint64_t> memory;
-  /// Shared libraries that a candidate may call, by name as for the linker, beside those of C and C++; left
+  /// Shared libraries that a candidate may call, by name as for the linker, besides those of C and C++; left
   /// out: those of `build`. See allowed_libraries.
   std::optional<std::vector<std::string>> libraries;
   std::uint64_t over_read_bytes = 0;     ///< that a host kernel may read beyond the end of an array

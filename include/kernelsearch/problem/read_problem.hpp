@@ -12,7 +12,7 @@ namespace kernelsearch {
 
 /// The problem in a folder's problem.json, or in the file given, with its sources (docs/formats/problem.md).
 /// Everything that can be known to be wrong without running it is a ConfigError that names the file, the
-/// line, the JSON pointer, what stands there and what to write.
+/// line, the JSON pointer, what is there and what to write.
 [[nodiscard]] Problem read_problem(const std::filesystem::path& folder_or_file);
 
 /// The same from text; sources named by file are looked for in `folder` and must not lead out of it.

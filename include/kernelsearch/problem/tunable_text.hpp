@@ -23,7 +23,7 @@ namespace kernelsearch {
 /// The same as lines of `#define`.
 [[nodiscard]] std::string tunable_definitions(std::span<const NamedValue> values);
 
-/// What stands for a `${...}` that is no tunable; null: it stays as it is.
+/// What stands for a `${...}` that is not a tunable; null: it stays as it is.
 using OtherText = std::function<std::string(std::string_view whole)>;
 
 /// `text` with each `${NAME}` replaced by the tunable's value.

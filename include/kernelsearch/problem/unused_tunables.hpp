@@ -37,8 +37,8 @@ struct UnusedTunable {
 
 /// The tunables that are used nowhere: the preprocessed kernel is the same for all their values, at the
 /// default of the others and at configurations in which one of these differs, and nothing outside the kernel
-/// names them. Of a schedule of MLIR it is the text with the values written in that is compared. Without
-/// `preprocess`, or where that fails at the default, a tunable is used where its name stands in the kernel's
+/// names them. For a schedule of MLIR it is the text with the values written in that is compared. Without
+/// `preprocess`, or where that fails at the default, a tunable is used where its name is in the kernel's
 /// text outside of comments and strings.
 [[nodiscard]] std::vector<UnusedTunable> find_unused_tunables(const Problem& problem,
                                                               const Preprocess& preprocess = {},

@@ -21,7 +21,7 @@ class Inflow {
 
   /// Takes what is there, once; where nothing is and the descriptor blocks, it waits. False: nothing came.
   bool read();
-  /// The same after waiting for at most so many seconds, negative: for ever, until something is there.
+  /// The same after waiting for at most that many seconds, negative: for ever, until something is there.
   bool read_within(double seconds);
 
   [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0; }
@@ -40,7 +40,7 @@ class Inflow {
   std::size_t room_ = std::string::npos;
   Keeps keeps_ = Keeps::last;
   std::string text_;
-  std::size_t searched_ = 0;  ///< so many bytes have no end of a line
+  std::size_t searched_ = 0;  ///< that many bytes have no end of a line
 };
 
 }  // namespace kernelsearch::detail

@@ -11,7 +11,7 @@
 namespace kernelsearch {
 
 struct ReadRecordingOptions {
-  /// T1 file or problem folder that declares the space. Empty: a T1 file beside the recording whose name, up
+  /// T1 file or problem folder that declares the space. Empty: a T1 file next to the recording whose name, up
   /// to `.t1.json`, is what the recording's name begins with; else the space is just what was recorded.
   std::filesystem::path space = {};
   /// Unit of the times of a file that names none (Optuna's tables, some T4 files): s, ms, us, ns.
@@ -25,7 +25,7 @@ struct ReadRecordingOptions {
 /// is known and no recording; what could be put right is in `notes`.
 ///
 /// The configurations of the space are those that were recorded and, where `options.space` says so, meet its
-/// constraints; what is declared beside the file is used as far as it holds for the records.
+/// constraints; what is declared next to the file is used as far as it holds for the records.
 [[nodiscard]] Recording read_recording(const std::filesystem::path& file,
                                        const ReadRecordingOptions& options = {});
 

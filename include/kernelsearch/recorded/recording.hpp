@@ -18,7 +18,7 @@ struct RecordedTrial {
   Config config;
   Evaluation evaluation;   ///< `measurement.seconds` is the mean or median that the file gives, in seconds
   std::string time_stamp;  ///< as the file has it; empty: none
-  double framework_seconds = 0;  ///< what the tuner that recorded it spent beside the three phases
+  double framework_seconds = 0;  ///< what the tuner that recorded it spent in addition to the three phases
 
   /// What the configuration cost when it was recorded, everything together.
   [[nodiscard]] double total_seconds() const noexcept {

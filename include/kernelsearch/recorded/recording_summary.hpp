@@ -19,7 +19,7 @@ struct RecordingSummary {
   std::optional<std::size_t> best;                    ///< position among the trials
   double best_seconds = std::numeric_limits<double>::infinity();
   double median_seconds = std::numeric_limits<double>::infinity();
-  /// Of the times, fast to slow: 5, 25, 75 and 95 % of them are below.
+  /// For the times, fast to slow: 5, 25, 75 and 95 % of them are below.
   std::array<double, 4> quantiles{};
   /// How many are within 1, 5 and 10 % of the best, itself among them.
   std::array<std::size_t, 3> near_best{};

@@ -19,7 +19,7 @@ struct RecordedReplayOptions {
 };
 
 /// Recorded hardware as an evaluator: a configuration (or a candidate, by its `config`) gets what was
-/// recorded for it. The time that the recorder spent beside the phases is counted to measuring. What was not
+/// recorded for it. The time that the recorder spent outside the phases is counted to measuring. What was not
 /// recorded is rejected at no cost.
 ///
 /// Copies share the table and have a clock each; one object is used by one thread at a time.

@@ -11,7 +11,7 @@
 namespace kernelsearch {
 
 /// What a run in our own store measured, as a recording: the latest outcome of each trial that had a
-/// candidate. Without `options.space` the space is just what was recorded; nothing is looked for beside the
+/// candidate. Without `options.space` the space is just what was recorded; nothing is looked for next to the
 /// store. ConfigError where the run has no such trial.
 [[nodiscard]] Recording recording_of(const RunStore& store, RunId run,
                                      const ReadRecordingOptions& options = {});

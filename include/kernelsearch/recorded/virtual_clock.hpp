@@ -19,7 +19,7 @@ struct VirtualClockOptions {
   std::size_t in_flight = 0;
 };
 
-/// The wall time that recorded evaluations would have taken with builders beside one measuring lane, told
+/// The wall time that recorded evaluations would have taken with builders next to one measuring lane, told
 /// from their phases alone. Candidates start in the order in which they are added; each is measured when it
 /// is built and those before it are measured.
 class VirtualClock {

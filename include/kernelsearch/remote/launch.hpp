@@ -11,7 +11,7 @@
 
 namespace kernelsearch {
 
-/// A pool of a command line: `PREFIX` or `PREFIX xN`. ConfigError for an empty prefix, a count that is none
+/// A pool of a command line: `PREFIX` or `PREFIX xN`. ConfigError for an empty prefix, a count out of range
 /// and a placeholder that there is not.
 [[nodiscard]] LaunchPool launch_pool(std::string_view text);
 

@@ -45,19 +45,19 @@ struct RemoteOptions {
   std::string toolchain_id = {};
   std::string sandbox = {};     ///< that workers must name; empty: any
   double start_seconds = 600;   ///< until a worker that was started is ready; queues of a cluster may be long
-  double silence_seconds = 30;  ///< a worker that says nothing for so long is given up
+  double silence_seconds = 30;  ///< a worker that says nothing for that long is given up
   double request_seconds = 900;  ///< and one that has not answered within these
   double backoff_seconds = 0.5;  ///< before a worker is started again; doubled with each vain start, up to 30
   unsigned vain_starts = 4;      ///< workers in a row that were lost before they did anything: set aside
   /// A failure that somebody who kills processes may have caused counts only where its worker still answers
-  /// so long after it; see RemoteEvaluator.
+  /// that long after it; see RemoteEvaluator.
   double settle_seconds = 0.5;
   unsigned most_losses = 8;  ///< workers that may be lost with one candidate before it gets the blame
   /// A lane whose time of the default configuration differs by more from the first lane's is set aside; 0:
   /// times are not compared.
   double tolerance = 0.02;
   unsigned calibrations = 5;  ///< measurements of it, of which the best counts, before that is said
-  /// A lane that takes so many times as long for a measurement as the others do is set aside; 0: none is.
+  /// A lane that takes that many times as long for a measurement as the others do is set aside; 0: none is.
   double falls_behind = 5;
   std::function<void(const std::string&)> say = nullptr;  ///< hears of lanes that come and go; any thread
   std::stop_token stop = {};

@@ -30,7 +30,7 @@ struct SlurmRequest {
 /// number.
 [[nodiscard]] SlurmRequest read_slurm_request(std::string_view text);
 
-/// Seconds of a time as Slurm prints it (`1-02:03:04`, `2:03`, `UNLIMITED`); infinity where it is none.
+/// Seconds of a time as Slurm prints it (`1-02:03:04`, `2:03`, `UNLIMITED`); infinity for other text.
 [[nodiscard]] double slurm_seconds(std::string_view text);
 
 /// Nodes of Slurm for as long as it lives: those of the job that this program runs in, else an allocation of

@@ -10,7 +10,7 @@
 
 namespace kernelsearch {
 
-/// Lanes whose times can stand beside each other's.
+/// Lanes whose times can stand next to each other's.
 struct LaneClass {
   std::string device_id, device_name, toolchain_id;
   double seconds = 0;              ///< that the default configuration takes on the first of them; 0: it fails

@@ -26,7 +26,7 @@ struct FailureGroup {
 /// apart, which differ from one configuration to the next.
 class FailureReasons {
  public:
-  /// Counts a failure; true for the first of its kind. Of right trials, and of
+  /// Counts a failure; true for the first of its kind. For right trials, and of
   /// answers that something does not apply, nothing is kept.
   bool add(TrialId trial, const Evaluation& evaluation);
 
@@ -41,7 +41,7 @@ class FailureReasons {
 [[nodiscard]] std::vector<FailureGroup> failure_reasons(const RunStore& store, RunId run);
 
 /// What of a reason says most on one line: the first that names an error, else the first that is not empty;
-/// cut to so many characters.
+/// cut to that many characters.
 [[nodiscard]] std::string short_reason(const std::string& reason, std::size_t most = 120);
 
 }  // namespace kernelsearch

@@ -40,7 +40,7 @@ struct ProgressOptions {
 /// An observer that shows a run as it goes: bar, time gone and left, trials, best with its speedup and
 /// interval, verdict counts, devices busy. It is the only writer of its stream while it lives: what else is
 /// to be said goes through `message`. The first failure of each kind has a line of its own, ten kinds at
-/// most, or every failure has. What turned out not to apply has a line and is no trial. Without a terminal it
+/// most, or every failure has. What turned out not to apply has a line but no count. Without a terminal it
 /// writes a line for each gain and now and then a status line. Every function may be called from any thread;
 /// `tick` redraws between events, so that the time shown keeps running while a long trial is measured.
 class ProgressPrinter {

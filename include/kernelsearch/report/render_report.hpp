@@ -30,7 +30,7 @@ namespace kernelsearch {
 [[nodiscard]] std::string report_svg(std::span<const ReportModel> reports);
 
 /// Writes a rendered report to a file, which is then the whole of it or, after a ConfigError, as it was. What
-/// is no regular file, such as /dev/stdout, is written to as it stands.
+/// is not a regular file, such as /dev/stdout, is written to as it stands.
 void write_report(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace kernelsearch

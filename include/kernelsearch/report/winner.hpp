@@ -15,20 +15,20 @@ namespace kernelsearch {
 
 /// Where `write_winner` wrote.
 struct WinnerFiles {
-  /// <problem>_best.cpp: the kernel with its tunables defined, ready to build. Of a ready module of SPIR-V
+  /// <problem>_best.cpp: the kernel with its tunables defined, ready to build. For a ready module of SPIR-V
   /// <problem>_best.spv, with their values as its specialisation constants' own.
   std::filesystem::path source;
   std::filesystem::path settings;  ///< <problem>_settings.hpp: the tunables as constants
   std::filesystem::path record;    ///< <problem>_best.json: how it was measured
-  /// Of a kernel that the problem's command builds: <problem>_best.sh, which makes its object file of the
+  /// For a kernel that the problem's command builds: <problem>_best.sh, which makes its object file of the
   /// source, the kernel as the command gets it, and of the files in <problem>_build. Else empty.
   std::filesystem::path script;
 };
 
 /// Writes the best trial of a run to `folder`, which is made if need be; existing files are replaced. The
 /// problem names the entry point and how it was built; the code is the trial's own, from the store.
-/// ConfigError when the run has no right candidate or the trial is no kernel. `trial`: another right one than
-/// the winner, e.g. of the Pareto front.
+/// ConfigError when the run has no right candidate or the trial is not a kernel. `trial`: another right one
+/// than the winner, e.g. of the Pareto front.
 WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& problem,
                          const std::filesystem::path& folder, std::optional<TrialId> trial = {});
 

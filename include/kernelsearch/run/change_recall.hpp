@@ -52,7 +52,7 @@ struct ChangeCount {
 
 /// Chooses the few changes that are closest to a kernel that is to be changed, and says them for a prompt.
 ///
-/// Of the same backend, those count that are of the same problem or share a trait with it. The nearest come
+/// For the same backend, those count that are of the same problem or share a trait with it. The nearest come
 /// first: of the same problem; more traits in common; the same device, then its architecture; the same
 /// limiter; a strategy of the move. Among equals the larger sure gain, then the newer.
 class ChangeRecall {

@@ -40,8 +40,8 @@ struct ProblemCheck {
   std::optional<GpuCheck> gpu;        ///< of a CUDA or HIP problem that was to be run
 };
 
-/// Looks for mistakes in a problem that reading cannot show. Of every problem `lint_static` and tunables that
-/// are used nowhere. Of host problems `lint`, `sanitize_on_host` and `measure_tunable_effects`; of CUDA and
+/// Looks for mistakes in a problem that reading cannot show. In every problem `lint_static` and tunables that
+/// are used nowhere. For host problems `lint`, `sanitize_on_host` and `measure_tunable_effects`; for CUDA and
 /// HIP ones `check_on_gpu` and, where that could judge the default, Compute Sanitizer and
 /// `measure_tunable_effects`; nothing is measured while there are errors. `on_stage` is told what begins. A
 /// ConfigError where sandbox, worker, compiler or core of a host problem are not to be had.

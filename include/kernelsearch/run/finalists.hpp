@@ -47,7 +47,7 @@ struct FinalistSteps {
 };
 
 inline constexpr std::size_t fewest_finalists = 3, most_finalists = 8;
-/// What is slower than the best by this factor, bound to bound, is no finalist however few there are: a
+/// What is slower than the best by this factor, bound to bound, is not a finalist however few there are: a
 /// machine that misleads by as much in a trial misleads in pairs too.
 inline constexpr double hopeless = 1.5;
 

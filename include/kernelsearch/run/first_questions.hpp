@@ -28,7 +28,7 @@ struct FirstQuestion {
 struct FirstQuestionsOptions {
   std::string system;               ///< one of `system_entries()` that asks a model
   std::string system_options = {};  ///< a JSON object; empty: the system's standard values
-  std::uint32_t variant = 0;        ///< Move::variant: a question that was asked so many times before
+  std::uint32_t variant = 0;        ///< Move::variant: a question that was asked that many times before
   std::optional<std::uint64_t> inner_trials = {};  ///< as RunOptions::inner_trials
   std::string methods = {};  ///< folder of the user's prompts, strategies and transformations
   std::uint64_t seed = 0;

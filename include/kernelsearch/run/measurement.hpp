@@ -40,7 +40,7 @@ struct MeasurementOptions {
 /// work or is weaker than required.
 [[nodiscard]] Sandbox chosen_sandbox(const MeasurementOptions& options);
 
-/// Folders for HostOptions::readable by the names that a user gave; ConfigError for what is no folder.
+/// Folders for HostOptions::readable by the names that a user gave; ConfigError for what is not a folder.
 [[nodiscard]] std::vector<std::filesystem::path> readable_folders(const std::vector<std::string>& names);
 
 /// How finalists and whatever else is compared for people are paired: as FinalistSteps says, and no more

@@ -12,7 +12,7 @@ namespace kernelsearch {
 /// The one folder that a client may name things in.
 class RootFolder {
  public:
-  /// ConfigError where it is no folder.
+  /// ConfigError where it is not a folder.
   explicit RootFolder(const std::filesystem::path& folder);
 
   /// The file or folder of that name below the root, absolute or relative to it, links followed. ConfigError

@@ -64,7 +64,7 @@ struct StepReport {
 struct Submission {
   std::optional<std::string> device = {}, host = {}, macros = {};  ///< whole regions
   std::vector<NamedValue> settings = {};                           ///< of tunables
-  /// JSON as read_declared_tunables() takes it, of a kernel's own tunables beside the problem's; nothing:
+  /// JSON as read_declared_tunables() takes it, of a kernel's own tunables besides the problem's; nothing:
   /// those that the macros declare, else the parent's.
   std::optional<std::string> tunables = {};
   /// Nothing: the suggested move's, else the best, else the problem's kernel.
@@ -81,7 +81,8 @@ struct RunResult {
   RunRow row;            ///< as the store has it
   std::optional<StoredTrial>
       best;  ///< the winner (RunStore::best_trial); its measurement says how much faster and how sure
-  std::string no_improvement;  ///< why the winner is none over the reference or the default; empty: it is one
+  std::string
+      no_improvement;  ///< why the winner is not one over the reference or the default; empty: it is one
   /// The pairs in which the finalists were compared with each other, where they were.
   std::optional<FinalistComparison> finalists;
   std::vector<LearnedFrom> learned;  ///< from earlier runs
@@ -112,7 +113,7 @@ struct RunImpl;
 class Run {
  public:
   /// Begins a run; nothing is searched yet. ConfigError for options, a problem or a machine that do not fit,
-  /// before anything stands in the store. DeviceError where there is no such device.
+  /// before anything is in the store. DeviceError where there is no such device.
   [[nodiscard]] static Run start(const Problem& problem, RunOptions options = {}, RunParts parts = {});
   /// The same with the problem of a folder or a problem.json, which is read again when the run is resumed.
   [[nodiscard]] static Run start(const std::filesystem::path& problem, RunOptions options = {},
@@ -150,7 +151,7 @@ class Run {
   RunResult finish();
 
   /// Has a kernel judged; its trial, or nothing where the run was stopped. Runs of policies over
-  /// configurations take settings only. ConfigError for what is none, or when the budget is spent.
+  /// configurations take settings only. ConfigError for what does not read, or when the budget is spent.
   template <class... Observers>
   std::optional<TrialId> submit(const Submission& submission, Observers&... observers) {
     detail::RunObservers all(observers...);

@@ -19,7 +19,7 @@ struct RunNow {
 };
 
 /// What others ask of the process that works on a run, and what it says to them: files of the run's owner
-/// alone (0600) beside its lock (`RunLock`). The process looks and speaks four times a second, and both files
+/// alone (0600) by its lock (`RunLock`). The process looks and speaks four times a second, and both files
 /// go with the lock.
 class RunControl {
  public:

@@ -13,7 +13,7 @@
 
 namespace kernelsearch {
 
-/// Says, while it lives, that this process works on a run: a locked file beside the store holds its number.
+/// Says, while it lives, that this process works on a run: a locked file next to the store holds its number.
 /// The lock ends with the process however that ends. Where no file can be made nothing is said. What is left
 /// of an earlier process's RunControl is removed.
 class RunLock {

@@ -44,7 +44,7 @@ struct RunManagerOptions {
 /// this process has not begun is opened from the store when it is asked for.
 class RunManager {
  public:
-  /// `store` outlives the manager. ConfigError where the root is no folder.
+  /// `store` outlives the manager. ConfigError where the root is not a folder.
   RunManager(RunStore& store, RunManagerOptions options);
   /// Stops what works, and waits for it.
   ~RunManager();
@@ -52,7 +52,7 @@ class RunManager {
   RunManager& operator=(const RunManager&) = delete;
 
   /// Begins a run. Nothing is searched yet, except that of a `submit` run the problem's own kernel is
-  /// measured. ConfigError for a problem, policy or budget that is none; nothing where it was stopped before
+  /// measured. ConfigError for a problem, policy or budget that does not read; nothing if stopped before
   /// the run began.
   [[nodiscard]] std::optional<RunId> start(const RunRequest& request, const RunCall& call);
 

@@ -21,7 +21,7 @@ class SlurmAllocation;
 struct RunModelOptions {
   std::string file = {};    ///< the model file; empty: where find_model_file() looks
   std::string model = {};   ///< its model for every role; empty: the file's choices
-  std::string record = {};  ///< folder of what is asked and said; empty: one beside the store
+  std::string record = {};  ///< folder of what is asked and said; empty: one next to the store
   std::string replay = {};  ///< folder of recorded exchanges, or with a script.json, that answers instead
   std::uint64_t max_tokens = 0;  ///< 0: no limit
   double max_cost = 0;           ///< in the currency of the model file's prices; 0: no limit
@@ -64,11 +64,11 @@ struct RunOptions {
   std::string system = {};          ///< one of `system_entries()` instead of a policy
   std::string system_options = {};  ///< a JSON object, `variant` among it; empty: the standard values
   std::string suggest = "epsilon_greedy_tree";  ///< of `submit`: one of `move_policies()`
-  std::vector<std::string> strategies = {};  ///< of `submit`: that it may name; none: whoever writes chooses
-  std::string objectives = {};               ///< as Objectives::parse() reads them; empty: the problem's
+  std::vector<std::string> strategies = {};     ///< of `submit`: that it may name; none: the writer chooses
+  std::string objectives = {};                  ///< as Objectives::parse() reads them; empty: the problem's
   std::string budget = {};    ///< as parse_budget() reads it; empty: 200 trials, or the system's own
-  double target_speedup = 0;  ///< ends the run once the best is so many times the reference; 0: never
-  std::uint64_t no_gain = 0;  ///< ends it after so many trials in a row without gain; 0: never
+  double target_speedup = 0;  ///< ends the run once the best is that many times the reference; 0: never
+  std::uint64_t no_gain = 0;  ///< ends it after that many trials in a row without gain; 0: never
   std::uint64_t seed = 0;     ///< of every random choice of the search
   std::string name = {};      ///< of the run; empty: the problem's
   std::vector<std::string> where = {};  ///< only configurations for which these expressions hold

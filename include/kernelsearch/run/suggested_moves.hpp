@@ -20,7 +20,7 @@ namespace kernelsearch {
 
 /// A policy over moves whose proposals wait for someone outside to carry them out. `suggest()` shows the next
 /// move; only once it was released does the optimizer get it, so that candidates handed in meanwhile for
-/// other reasons are told as foreign trials and nothing stands still. At most one move waits.
+/// other reasons are told as trials from outside and nothing stands still. At most one move waits.
 ///
 /// For runs that resume: a suggestion is an ask of its own in the record, made when `suggest()` says `asked`,
 /// not when the optimizer gets it. A record is replayed into a fresh object, which passes asks on until

@@ -21,7 +21,7 @@ using ComparePair =
 
 /// How `measure_tunable_effects` judges.
 struct TunableEffectOptions {
-  double margin = 0.03;   ///< ratios whose intervals lie within 1 / (1 + margin) and 1 + margin are no effect
+  double margin = 0.03;   ///< ratios whose intervals lie within 1 / (1 + margin) and 1 + margin do not count
   double seconds = 60.0;  ///< for all tunables; those that it does not reach are left out
 };
 

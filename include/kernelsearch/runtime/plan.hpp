@@ -78,7 +78,7 @@ class Plan {
   /// measured shape within the part's `max_distance` decides; of equally near ones one where the default
   /// stays, then the better proven. Where the nearest is one at which nothing beat the default, the answer
   /// is nothing, though a shape farther away has an entry. Shapes whose variables have other names, or
-  /// differ in a variable that is no positive number, are never near. ConfigError where the plan has
+  /// differ in a variable that is not a positive number, are never near. ConfigError where the plan has
   /// several kernels of the problem for the device and the digest is not given.
   [[nodiscard]] std::optional<Settings> best_for(std::string_view problem, std::string_view device,
                                                  std::span<const std::pair<std::string, Value>> shape,

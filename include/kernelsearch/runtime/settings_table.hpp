@@ -38,7 +38,7 @@ class SettingsTable {
   /// another. The entry with exactly that shape wins; else the one whose shape is nearest. The distance of
   /// two shapes is the root of the sum of squares, over their variables, of log2 of the ratio of the values,
   /// so 1 means one size is twice the other. Shapes whose variables have other names, or differ in a variable
-  /// that is no positive number, are never near. Beyond `max_distance` nothing is near enough.
+  /// that is not a positive number, are never near. Beyond `max_distance` nothing is near enough.
   [[nodiscard]] std::optional<Settings> best_for(std::string_view problem, std::string_view device,
                                                  std::span<const std::pair<std::string, Value>> shape,
                                                  double max_distance = 2.0) const;

@@ -51,7 +51,7 @@ struct StoreServerOptions {
 
 /// Shows the runs of stores to browsers of this machine: a page that lists them, and that of each run, which
 /// grows while the run works (docs/page.md#serve). It listens on 127.0.0.1 alone, and answers only those who
-/// know the token and call it by that address; it never writes to a store, and beside one only tags and notes
+/// know the token and call it by that address; it never writes to a store, and next to it only tags, notes
 /// (RunNotes), where it may control runs. A ConfigError where the port
 /// cannot be had.
 class StoreServer {

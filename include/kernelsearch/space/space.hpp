@@ -112,7 +112,7 @@ class Space {
   [[nodiscard]] const Value& value(const Config& config, std::string_view name) const;
   [[nodiscard]] std::vector<Value> values(const Config& config) const;
 
-  /// The configuration with these values, valid or not; empty where a value is none of its tunable's.
+  /// The configuration with these values, valid or not; empty where a value is not one of its tunable's.
   [[nodiscard]] std::optional<Config> config_of(std::span<const Value> values) const;
 
   /// The declared default where it is valid, else the one nearest to it.

@@ -63,7 +63,7 @@ struct PointCodec<P> {
     P point{};
     const auto end = std::from_chars(text.data(), text.data() + text.size(), point);
     if (end.ec != std::errc{} || end.ptr != text.data() + text.size())
-      detail::raise<ConfigError>("a stored point is no whole number", text.substr(0, 80),
+      detail::raise<ConfigError>("a stored point is not a whole number", text.substr(0, 80),
                                  "read the run with the proposal type that wrote it");
     return point;
   }

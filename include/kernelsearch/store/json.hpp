@@ -53,7 +53,7 @@ void from_json(const nlohmann::json& json, Config& config);
 [[nodiscard]] nlohmann::json field_to_json(const FieldValue& value);
 [[nodiscard]] std::optional<FieldValue> field_from_json(const nlohmann::json& json);
 
-/// The text of `json` on one line, with bytes that are no UTF-8 (compilers print them) replaced by U+FFFD.
+/// The text of `json` on one line, with bytes that are not UTF-8 (compilers print them) replaced by U+FFFD.
 [[nodiscard]] std::string json_text(const nlohmann::json& json);
 
 /// Parses what `json_text` wrote; a ConfigError says that `what` is damaged.

@@ -44,7 +44,7 @@ template <class Proposal, class CandidateType = Candidate>
           ToldEvent<CandidateType, Proposal>{std::move(trial), PointCodec<Proposal>::decode(stored.point)});
     } else if (auto* revision = std::get_if<StoredRevision>(&event)) {
       record.events.emplace_back(RevisedEvent{std::move(revision->outcome)});
-    }  // changes of checkpoints: whoever makes the policy tells it of them
+    }  // changes of checkpoints: the one who makes the policy tells it of them
   }
   return record;
 }

@@ -20,7 +20,7 @@ namespace kernelsearch {
 struct ChangeEffect {
   double ratio = 0.0;
   Interval interval;
-  bool paired = false;  ///< timed beside its parent; else two times, each measured on its own
+  bool paired = false;  ///< timed next to its parent; else two times, each measured on its own
   friend bool operator==(const ChangeEffect&, const ChangeEffect&) = default;
 
   [[nodiscard]] bool faster() const noexcept { return interval.low > 1; }
@@ -84,7 +84,7 @@ struct ChangeLimits {
 /// One line of JSON (docs/memory.md).
 [[nodiscard]] std::string change_text(const RememberedChange& change);
 
-/// The change that `change_text` wrote, whoever did. ConfigError for what the format does not allow.
+/// The change that `change_text` wrote, in any process. ConfigError for what the format does not allow.
 [[nodiscard]] RememberedChange change_from_text(std::string_view text);
 
 /// All lines of a file; blank ones are skipped. ConfigError with `name` and the line for one that cannot be

@@ -32,7 +32,7 @@ class ResultCache {
 
   /// The digest; where the device had another name formerly, a blank and the digest under that follow.
   [[nodiscard]] std::string key(const Candidate& candidate) const;
-  /// The same for candidates that are no kernels: `content` identifies one completely.
+  /// The same for candidates that are not kernels: `content` identifies one completely.
   [[nodiscard]] std::string key(const std::string& content) const;
 
   /// The evaluation, whose provenance then says that it was reused and from when.

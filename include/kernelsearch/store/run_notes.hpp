@@ -21,7 +21,7 @@ struct RunNote {
 };
 
 /// The tags and notes of the runs of a store: a file of its owner alone (0600) for each run that has any, in
-/// the folder `STORE.notes` beside the store, replaced whole. They are no part of the store, so that who only
+/// the folder `STORE.notes` by the store, replaced whole. They are not part of the store, so that who only
 /// reads it may keep them, and a copy of it does not take them along. What is read may be a stranger's: it is
 /// text, without control characters, and no longer than RunNote allows.
 class RunNotes {

@@ -29,7 +29,7 @@ struct StoreOptions {
   /// trials with it (never more than those, and never the file). true: it survives a power loss too, at the
   /// price of waiting for the disk on every trial.
   bool sync_every_trial = false;
-  double busy_seconds = 30.0;  ///< wait so long for another process that is writing
+  double busy_seconds = 30.0;  ///< wait this long for another process that is writing
   /// Every call that changes the store is a StoreError, and the file, which is there, and its folder may be
   /// read-only: then it is read as it is now, and what others write later is not seen.
   bool only_read = false;

@@ -24,7 +24,7 @@ struct StoredKernel {
 
 /// A candidate as the store keeps it.
 struct StoredCandidate {
-  std::string kernel;         ///< digest of its kernel; empty for candidates that are no kernels
+  std::string kernel;         ///< digest of its kernel; empty for candidates that are not kernels
   std::string config;         ///< JSON that the candidate is made from again, together with the kernel
   std::string key;            ///< `Space::key` of the configuration
   std::string values = "{}";  ///< JSON object: tunable name to value, for people and exports

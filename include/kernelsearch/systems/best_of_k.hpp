@@ -18,7 +18,7 @@ struct BestOfKSettings {
   /// because the samples are independent.
   BestOfKOptions search = {.limits = {.max_failures = 1000}};
   LlmRewriterOptions rewriter = {};
-  std::size_t repairs = 1;  ///< questions that mend a kernel that failed; ours, 0 for the papers' behaviour
+  std::size_t repairs = 1;  ///< questions that repair a kernel that failed; ours, 0 for the papers' behaviour
   OptimizerOptions loop = {};
 };
 
@@ -26,7 +26,7 @@ struct BestOfKSettings {
 template <class E>
 using BestOfK = Optimizer<Repaired<kernelsearch::BestOfK>, LlmRewriter, E>;
 
-/// Its policy and its generator, for whoever composes the loop otherwise.
+/// Its policy and its generator, for the one who composes the loop otherwise.
 [[nodiscard]] inline std::pair<Repaired<kernelsearch::BestOfK>, LlmRewriter> best_of_k_parts(
     AnyChatModel model, const Problem& problem, BestOfKSettings settings = {}) {
   return {Repaired(kernelsearch::BestOfK(settings.search), settings.repairs),

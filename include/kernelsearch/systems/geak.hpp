@@ -21,12 +21,12 @@ struct GeakSettings {
   OptimizerOptions loop = {};  ///< the paper's budget is a TrialBudget of 20
 };
 
-/// GEAK: a chain of kernels; one that fails is reflected on and mended, a right one is optimised with the
+/// GEAK: a chain of kernels; one that fails is reflected on and repaired, a right one is optimised with the
 /// fastest before it in view.
 template <class E>
 using Geak = Optimizer<Reflexion, ReflectionTeam, E>;
 
-/// Its policy and its generator, for whoever composes the loop otherwise.
+/// Its policy and its generator, for the one who composes the loop otherwise.
 [[nodiscard]] inline std::pair<Reflexion, ReflectionTeam> geak_parts(AnyChatModel model,
                                                                      const Problem& problem,
                                                                      GeakSettings settings = {}) {

@@ -17,16 +17,16 @@ struct GreedyRefineSettings {
   BeamOptions search = {
       .width = 1, .branch = 1, .limits = {.max_failures = 3}};  ///< the best kernel, again and again
   LlmRewriterOptions rewriter = {};
-  std::size_t repairs = 1;  ///< questions that mend a kernel that failed; ours, 0 for the papers' behaviour
+  std::size_t repairs = 1;  ///< questions that repair a kernel that failed; ours, 0 for the papers' behaviour
   OptimizerOptions loop = {};
 };
 
 /// The plain loop that most agents are: the best kernel so far is rewritten, and kept if it is faster; one
-/// that fails is mended only while there is no right one.
+/// that fails is repaired only while there is no right one.
 template <class E>
 using GreedyRefine = Optimizer<Repaired<Beam>, LlmRewriter, E>;
 
-/// Its policy and its generator, for whoever composes the loop otherwise.
+/// Its policy and its generator, for the one who composes the loop otherwise.
 [[nodiscard]] inline std::pair<Repaired<Beam>, LlmRewriter> greedy_refine_parts(
     AnyChatModel model, const Problem& problem, GreedyRefineSettings settings = {}) {
   return {Repaired(Beam(settings.search), settings.repairs),

@@ -40,7 +40,7 @@ using HelionHybridPolicy = Seeded<LlmConfigSearch, AnyPolicy<Config>>;
 template <class E>
 using HelionHybrid = Optimizer<HelionHybridPolicy, TemplateGenerator, E>;
 
-/// Its policy and its generator, for whoever composes the loop otherwise.
+/// Its policy and its generator, for the one who composes the loop otherwise.
 [[nodiscard]] inline std::pair<HelionHybridPolicy, TemplateGenerator> helion_hybrid_parts(
     AnyChatModel model, const Problem& problem, HelionHybridSettings settings = {}) {
   auto kernel = std::make_shared<const Kernel>(problem.kernel);

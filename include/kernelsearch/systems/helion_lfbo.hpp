@@ -21,7 +21,7 @@ struct HelionLfboSettings {
 template <class E>
 using HelionLfbo = Optimizer<kernelsearch::HelionLfbo, TemplateGenerator, E>;
 
-/// Its policy and its generator, for whoever composes the loop otherwise.
+/// Its policy and its generator, for the one who composes the loop otherwise.
 [[nodiscard]] inline std::pair<kernelsearch::HelionLfbo, TemplateGenerator> helion_lfbo_parts(
     const Problem& problem, HelionLfboSettings settings = {}) {
   auto kernel = std::make_shared<const Kernel>(problem.kernel);

@@ -22,7 +22,7 @@ struct HelionLlmSettings {
 template <class E>
 using HelionLlm = Optimizer<LlmConfigSearch, TemplateGenerator, E>;
 
-/// Its policy and its generator, for whoever composes the loop otherwise.
+/// Its policy and its generator, for the one who composes the loop otherwise.
 [[nodiscard]] inline std::pair<LlmConfigSearch, TemplateGenerator> helion_llm_parts(
     AnyChatModel model, const Problem& problem, HelionLlmSettings settings = {}) {
   auto kernel = std::make_shared<const Kernel>(problem.kernel);

@@ -61,7 +61,7 @@ struct KernelBandSettings {
   KernelBandAblation without = KernelBandAblation::none;
   KernelBandWarmUp warm_up = KernelBandWarmUp::none;  ///< `search.examples` come first
   LlmRewriterOptions rewriter = {};
-  std::size_t repairs = 1;     ///< questions that mend a kernel that failed; ours
+  std::size_t repairs = 1;     ///< questions that repair a kernel that failed; ours
   OptimizerOptions loop = {};  ///< the paper's budget is 10 kernels, 20 where scaling is shown
 
   /// Version 1, the paper: three clusters, c = 2, heads with buffers of 32.
@@ -92,7 +92,7 @@ struct KernelBandSettings {
 template <class E>
 using KernelBand = Optimizer<Repaired<HierarchicalUcb>, LlmRewriter, E>;
 
-/// Its policy and its generator, for whoever composes the loop otherwise.
+/// Its policy and its generator, for the one who composes the loop otherwise.
 [[nodiscard]] inline std::pair<Repaired<HierarchicalUcb>, LlmRewriter> kernelband_parts(
     AnyChatModel model, const Problem& problem, KernelBandSettings settings = {}) {
   settings = kernelband_settled(std::move(settings), problem);

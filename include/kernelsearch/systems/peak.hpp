@@ -48,7 +48,7 @@ template <class E>
 using Peak = Optimizer<Workflow, NaturalTransformations, Tuned<TunesByBayes, E>>;
 
 /// What right kernels of the problem are short of: what a profile says, where there is one, else what its
-/// counted work and bytes say beside these peaks; nothing where neither is known.
+/// counted work and bytes say next to these peaks; nothing where neither is known.
 [[nodiscard]] std::function<std::optional<Axis>(const Outcome&)> shortage_of(const Problem& problem,
                                                                              const ProblemFacts& facts);
 
@@ -59,7 +59,7 @@ using Peak = Optimizer<Workflow, NaturalTransformations, Tuned<TunesByBayes, E>>
 /// The workflow as it runs on the problem: its transformations, their order and what each builds on.
 [[nodiscard]] WorkflowOptions peak_workflow(const Problem& problem, const PeakSettings& settings);
 
-/// Its policy and its generator, for whoever composes the loop otherwise.
+/// Its policy and its generator, for the one who composes the loop otherwise.
 [[nodiscard]] inline std::pair<Workflow, NaturalTransformations> peak_parts(AnyChatModel model,
                                                                             const Problem& problem,
                                                                             PeakSettings settings = {}) {

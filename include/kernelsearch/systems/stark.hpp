@@ -24,7 +24,7 @@ struct StarkSettings {
 template <class E>
 using Stark = Optimizer<EpsilonGreedyTree, AgentTeam, E>;
 
-/// Its policy and its generator, for whoever composes the loop otherwise.
+/// Its policy and its generator, for the one who composes the loop otherwise.
 [[nodiscard]] inline std::pair<EpsilonGreedyTree, AgentTeam> stark_parts(AnyChatModel model,
                                                                          const Problem& problem,
                                                                          StarkSettings settings = {}) {

@@ -62,7 +62,7 @@ class SystemOptions {
   /// Reads a JSON object of options over their standard values, which are those of the variant that it names
   /// as `variant`, where the system has variants; an empty text gives nothing. ConfigError for an unknown
   /// name, with the nearest one, for a value of another type or beyond the option's bounds, and for a text
-  /// that is none of its choices.
+  /// that is not one of its choices.
   SystemOptions(std::string_view system, std::span<const SystemOption> options, std::string_view json);
 
   /// The option of that name, as its type; a ConfigError for a name or type that the system does not declare.
@@ -85,7 +85,7 @@ class SystemOptions {
 };
 
 /// A JSON object of options with those of another one over it; both may be empty texts. ConfigError for a
-/// text that is no JSON object, which is named by `what`.
+/// text that is not a JSON object, which is named by `what`.
 [[nodiscard]] std::string merged_system_options(std::string_view below, std::string_view above,
                                                 std::string_view what);
 

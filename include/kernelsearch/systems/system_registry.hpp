@@ -73,7 +73,7 @@ struct InnerSearch {
   InnerPolicyMaker policy;
   TunedOptions options = {};
   bool counted = true;  ///< the run's budget of trials is of inner ones; otherwise of kernels
-  /// A validator that is asked for sees each right kernel at its best configuration and at so many others;
+  /// A validator that is asked for sees each right kernel at its best configuration and at that many others;
   /// nothing: it sees finalists alone.
   std::optional<std::size_t> validated_samples = {};
 };
@@ -87,7 +87,7 @@ using RunReport = std::function<std::filesystem::path(
 using RunProgressPages = std::function<void(const RunStore& store, RunId run,
                                             const std::filesystem::path& folder, const DevicePeaks& peaks)>;
 
-/// A system that was made: what whoever drives it composes into an Optimizer.
+/// A system that was made: what the one who drives it composes into an Optimizer.
 struct SystemSearch {
   std::variant<SearchParts<Config>, SearchParts<Move>> parts;
   KernelMaker kernel_of =
@@ -133,7 +133,7 @@ struct SystemEntry {
   /// What repeats the search of this setup when the run is continued, as a JSON object that is stored with
   /// the run and comes back as SystemSetup::earlier; null: the options do.
   std::string (*settings)(const SystemSetup& setup) = nullptr;
-  /// Of a system whose policy is a `Workflow`: its options in a run with these options and settings, without
+  /// For a system whose policy is a `Workflow`: its options in a run with these options and settings, without
   /// what needs the problem; null: its runs have no checkpoints of their own.
   WorkflowOptions (*workflow)(const SystemOptions& given, std::string_view settings) = nullptr;
   std::vector<SystemVariant> variants = {};  ///< the first is the standard one

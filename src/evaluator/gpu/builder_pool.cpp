@@ -26,7 +26,7 @@ std::vector<std::byte> read_bytes(const fs::path& path) {
   return {begin, begin + text.size()};
 }
 
-// A library that cannot be kept is built again next time, which is no reason to fail.
+// A library that cannot be kept is built again next time, which is not a reason to fail.
 void keep(const fs::path& target, const std::vector<std::byte>& bytes) {
   std::error_code error;
   fs::create_directories(target.parent_path(), error);

@@ -59,7 +59,7 @@ class BuilderPool {
                                     const std::stop_token& stop = {});
 
   /// Device code that a command of the problem's makes; `kernels` are those that it must have. What it says
-  /// beside the code of their names and launches is part of the result. In the sandbox and environment of
+  /// next to the code of their names and launches is part of the result. In the sandbox and environment of
   /// build commands on the host, within `GpuLimits::build`.
   [[nodiscard]] Built build_by_command(const BuildCommand& by, const std::vector<std::string>& kernels,
                                        const std::stop_token& stop = {});

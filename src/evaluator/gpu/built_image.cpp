@@ -28,7 +28,7 @@ bool lies_within(std::string_view bytes, std::uint64_t at, std::uint64_t count, 
 
 constexpr const char* cut_off = "a file that is damaged or cut off";
 
-/// Of an ELF file: places are those of the 64-bit form, which alone these devices have.
+/// For an ELF file: places are those of the 64-bit form, which alone these devices have.
 std::optional<std::string> unfit_elf(std::string_view bytes, unsigned machine) {
   constexpr std::size_t header = 64;
   if (bytes.size() < header || bytes[4] != 2) return cut_off;
@@ -71,7 +71,7 @@ void read_one(const JsonCursor& place, std::string& function, BuiltLaunch& launc
     constexpr std::size_t longest = 4096;
     if (function.empty() || function.size() > longest ||
         std::any_of(function.begin(), function.end(), [](unsigned char c) { return c < ' ' || c == 127; }))
-      name->refuse("is no name of a function", todo);
+      name->refuse("is not a name of a function", todo);
   }
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (const auto shared = place.find("shared")) {
@@ -79,16 +79,16 @@ void read_one(const JsonCursor& place, std::string& function, BuiltLaunch& launc
         "give the bytes of dynamic shared memory, a whole number from 0 to 2147483647";
     launch.shared_bytes = shared->integer(todo);
     if (launch.shared_bytes < 0 || launch.shared_bytes > most)
-      shared->refuse("is no size of shared memory", todo);
+      shared->refuse("is not a size of shared memory", todo);
   }
   if (const auto block = place.find("block")) {
     constexpr const char* todo = "list one to three extents of the block, x first, each from 1 to 2147483647";
     const std::vector<JsonCursor> extents = block->items(todo);
-    if (extents.empty() || extents.size() > launch.block.size()) block->refuse("is no block", todo);
+    if (extents.empty() || extents.size() > launch.block.size()) block->refuse("is not a block", todo);
     launch.block.fill(1);
     for (std::size_t i = 0; i < extents.size(); ++i) {
       const std::int64_t extent = extents[i].integer(todo);
-      if (extent < 1 || extent > most) extents[i].refuse("is no extent of a block", todo);
+      if (extent < 1 || extent > most) extents[i].refuse("is not an extent of a block", todo);
       launch.block[i] = static_cast<std::uint32_t>(extent);
     }
   }
@@ -121,7 +121,8 @@ std::optional<std::string> unfit_image(GpuBackend backend, std::string_view byte
   if (!cuda)
     return bytes.starts_with(bundle_magic) || bytes.starts_with(packed_magic)
                ? std::nullopt
-               : std::optional<std::string>("a file that is no code object and no bundle of such");
+               : std::optional<std::string>(
+                     "a file that is neither a code object nor a bundle of code objects");
   if (number_at<std::uint32_t>(bytes, 0) == fatbin_magic) {
     // Magic, version and size of the header, size of the rest.
     const auto header = number_at<std::uint16_t>(bytes, 6);
@@ -130,7 +131,7 @@ std::optional<std::string> unfit_image(GpuBackend backend, std::string_view byte
     return whole ? std::nullopt : std::optional<std::string>(cut_off);
   }
   if (is_ptx(bytes)) return std::nullopt;
-  return "a file that is no cubin, no fatbin and no PTX";
+  return "a file that is neither a cubin nor a fatbin nor PTX";
 }
 
 LaunchDescription read_launch_description(const std::string& text, const std::vector<std::string>& kernels) {

@@ -20,7 +20,7 @@ namespace kernelsearch::detail::gpu {
 /// Whether the file is PTX, which a driver reads as text up to a NUL.
 [[nodiscard]] bool is_ptx(std::string_view bytes);
 
-/// What a build command says beside its image.
+/// What a build command says next to its image.
 struct LaunchDescription {
   std::vector<std::string> functions;  ///< names in the image of the kernels that were asked for
   std::vector<BuiltLaunch> launches;   ///< one for each

@@ -77,7 +77,7 @@ LaunchShape extents(const LaunchGeometry& geometry, IntegerEvaluation& evaluatio
   set(geometry.grid, shape.grid, "the grid", 1);
   set(geometry.block, shape.block, "the block", 1);
   if (!geometry.cluster.empty()) set(geometry.cluster, shape.cluster, "the cluster", 1);
-  // A cluster of one block is none: the same launch, without needing the hardware for it.
+  // A cluster of one block is left out: the same launch, without needing the hardware for it.
   if (shape.cluster[0] * shape.cluster[1] * shape.cluster[2] == 1) shape.cluster[0] = 0;
   if (geometry.shared_bytes)
     shape.shared_bytes = static_cast<unsigned>(evaluation.whole(*geometry.shared_bytes, "shared_bytes", 0));
@@ -309,7 +309,7 @@ CallPlan plan_reference(const Problem& problem, std::size_t shape, ModuleId modu
   launch.shape = extents(*problem.reference.launch, evaluation);
   LocalMemory(problem.backend, *problem.reference.launch, evaluation).pass_others(launch);
   if (!reason.empty())
-    raise<ConfigError>("the reference cannot be launched", reason, "mend reference.launch");
+    raise<ConfigError>("the reference cannot be launched", reason, "correct reference.launch");
   plan.program.steps.emplace_back(std::move(launch));
   return plan;
 }

@@ -16,7 +16,7 @@
 namespace kernelsearch::detail::gpu {
 
 /// One call of a problem's kernels for one shape and configuration, ready to be sent to a worker. Its
-/// bindings are one buffer for each argument, in their order; those that are no arrays go unused.
+/// bindings are one buffer for each argument, in their order; those that are not arrays go unused.
 struct CallPlan {
   ShapePlan arguments;
   ProgramPlan program;
@@ -24,7 +24,7 @@ struct CallPlan {
 
 /// The call of a candidate whose code is loaded as `module` with the kernels `names` (launched_kernels).
 /// `launches`: what a build command says of launching each of them, if anything, which comes first.
-/// Where an extent is no whole number >= 1, or another expression makes no sense, `reason` says so and the
+/// Where an extent is not a whole number >= 1, or another expression makes no sense, `reason` says so and the
 /// call is to be rejected.
 [[nodiscard]] CallPlan plan_call(const Problem& problem, const Candidate& candidate, std::size_t shape,
                                  ModuleId module, const std::vector<std::string>& names, std::string& reason,

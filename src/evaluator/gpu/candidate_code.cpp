@@ -98,7 +98,7 @@ std::string parameter(const Argument& argument, std::size_t i) {
   return "*static_cast<" + given + type + "**>(" + place + ")";
 }
 
-/// Whether the linker said that an object which is no part of a library calls the symbol.
+/// Whether the linker said that an object which is not part of a library calls the symbol.
 bool object_calls(std::string_view log, std::string_view symbol) {
   const std::string reference = ": reference to " + std::string(symbol);
   while (!log.empty()) {
@@ -109,7 +109,7 @@ bool object_calls(std::string_view log, std::string_view symbol) {
     line.remove_suffix(reference.size());
     if (const std::size_t plugin = line.find(" (symbol from plugin)"); plugin != std::string_view::npos)
       line = line.substr(0, plugin);
-    if (line.ends_with(".o")) return true;  // a member of a library stands in parentheses
+    if (line.ends_with(".o")) return true;  // a member of a library is in parentheses
   }
   return false;
 }

@@ -106,7 +106,7 @@ DeviceJudge::DeviceJudge(const Problem& problem, const GpuOptions& options, cons
       options.notes(sizes_not_varied(why_not));
   }
   if (device.backend == GpuBackend::cuda) {
-    std::string ignored;  // without NVML clocks and temperature are unknown, which is no fault
+    std::string ignored;  // without NVML clocks and temperature are unknown, which is not a fault
     nvml_ = Nvml::open(device.bus, ignored);
   }
 }
@@ -198,7 +198,7 @@ void DeviceJudge::start(std::size_t candidates) {
     waiting_.pop_front();
     referee_.use_process(now_.number);
   }
-  // It has been shown so many of the secret sets of slow references that another one must take its place.
+  // It has been shown enough of the secret sets of slow references that another one must take its place.
   if (now_.worker && !referee_.has_unseen(candidates)) now_.worker->stop();
   // A failed candidate may have damaged them; and some sets are of no more use.
   if (now_.rewrite_guards || now_.held_made_bytes > memory_ / 8) forget_made();
@@ -259,7 +259,7 @@ void DeviceJudge::end(Process& process) {
 }
 
 std::size_t DeviceJudge::processes_wanted() {
-  // Of a reference that takes less than this for a check there is nothing to be saved that is worth a
+  // For a reference that takes less than this for a check there is nothing to be saved that is worth a
   // process, which takes some 0.3 s to start, once.
   constexpr double worth_seconds = 0.004;
   // On the processors of the host they would also take these from the candidate that is measured.
@@ -320,7 +320,7 @@ void DeviceJudge::prepare() {
   const auto attempt = [](const auto& action) {
     try {
       action();
-    } catch (const Error&) {  // said by whoever needs it
+    } catch (const Error&) {  // said by the one who needs it
     }
   };
   std::thread hidden([&] {

@@ -74,12 +74,12 @@ class DeviceJudge {
     std::uint64_t guard_seed = 0;
     std::uint64_t memory_free = 0;  ///< bytes of the device when it was started
     bool rewrite_guards = false;    ///< the last candidate failed and may have damaged them
-    /// Of a module, a shape and an argument.
+    /// For a module, a shape and an argument.
     std::map<std::tuple<ModuleId, std::size_t, std::size_t>, Workspace> workspaces;
-    /// Of each set that it holds what is made of: for each argument.
+    /// For each set that it holds what is made of: for each argument.
     std::map<std::tuple<std::size_t, std::uint64_t, InputFlavour>, std::vector<BufferId>> held_made;
     std::uint64_t held_made_bytes = 0;
-    /// Of these the ones that timed calls were given last.
+    /// Among these the ones that timed calls were given last.
     std::vector<std::tuple<std::size_t, std::uint64_t, InputFlavour>> timed_made;
   };
   /// What a loaded candidate looks like on one shape.

@@ -14,7 +14,7 @@ std::uint64_t combined(std::uint64_t hashes, std::uint64_t hash) {
   return hashes * 0x9e3779b97f4a7c15u + hash;
 }
 
-/// What an output holds before a call: patterns that are no numbers, and in turn with them numbers that no
+/// What an output holds before a call: patterns that are not numbers, and in turn with them numbers that no
 /// honest result is likely to be, since a kernel may take either for "nothing yet".
 std::uint64_t stale_word(ElementType type, std::uint64_t seed) {
   const std::uint64_t random = Rng(seed)();
@@ -310,7 +310,7 @@ std::optional<Fault> DeviceJudge::check(Subject& subject, Features& features,
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return slot_bytes(plans_[a]) < slot_bytes(plans_[b]);
   });
-  // The referee's work first, then the candidate's: see verify_pending. Of what may be slower beyond doubt
+  // The referee's work first, then the candidate's: see verify_pending. For what may be slower beyond doubt
   // one set, which is then enough.
   const bool may_be_slow = incumbent && only_timed_shape();
   std::vector<Referee::Wanted> wanted;

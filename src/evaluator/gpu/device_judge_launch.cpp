@@ -126,7 +126,7 @@ std::optional<Fault> DeviceJudge::calibrate() {
         std::vector<double> ignored;
         std::vector<std::uint64_t> results;
         const double begin = monotonic_seconds();
-        // That nothing was written is no fault here; that the process ended is.
+        // That nothing was written is not a fault here; that the process ended is.
         (void)run_batch(nothing, batch, ignored, results);
         if (!now_.worker->alive()) return Fault{Verdict::crashed, "its process ended"};
         if (kind >= 2) {
@@ -166,7 +166,7 @@ std::optional<Fault> DeviceJudge::launched_batch(Subject& subject, std::size_t s
   };
   std::optional<Taken> best;
   for (std::size_t turn = 0; turn <= retakes && (!best || beyond_margin(best->times) > 0); ++turn) {
-    // Who computes for long has to share its core beside other work; short batches get through between.
+    // Who computes for long has to share its core next to other work; short batches get through between.
     count = turn == 0 ? whole : std::max<std::size_t>(std::min<std::size_t>(whole, 2), whole / 4);
     Batch batch;
     if (auto fault = draw(shape, count, false, batch)) return fault;

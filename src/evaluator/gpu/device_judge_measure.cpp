@@ -58,7 +58,7 @@ std::optional<Fault> DeviceJudge::choose_verified(ShapeState& state, Depth depth
   most = std::clamp<std::size_t>(static_cast<std::size_t>(memory_ / 16 / each), 1, most);
   auto count = static_cast<std::size_t>(std::clamp(left / cost, 0.0, static_cast<double>(most)));
   const bool dear = referee_.is_dear(batch.shape);
-  // One of every batch, since a kernel that counts its calls is right in the first; of a dear reference one
+  // One of every batch, since a kernel that counts its calls is right in the first; of a slow reference one
   // of a finalist, and in a search one with results that are known already, while there are any.
   if (count == 0 && (dear ? finalist && !state.verified : true)) count = 1;
   state.verified_seconds += static_cast<double>(count) * cost;

@@ -186,7 +186,7 @@ std::vector<std::string> problem_options(const Problem& problem, const GpuDevice
   std::vector<std::string> with_files = flags;
   if (!problem.files.empty()) {
     const fs::path folder = folder_of_files(problem.files);
-    // Quoted names beside the file that includes them, then the folders that the problem names.
+    // Quoted names next to the file that includes them, then the folders that the problem names.
     for (const std::string* file :
          {&problem.names.device, &problem.names.host, &problem.names.macros, &problem.names.reference})
       if (!file->empty()) add_folder(with_files, (folder / *file).parent_path().lexically_normal());

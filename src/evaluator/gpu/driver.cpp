@@ -18,7 +18,7 @@ namespace {
 // CUdevice_attribute and CUfunction_attribute of CUDA 12 and 13; their numbers never change.
 constexpr AttributeNumbers cuda_numbers{16, 10, 13, 36,  37, 38, 8, 97, 81, 82, 39,
                                         1,  75, 76, 120, 0,  1,  2, 3,  4,  8};
-// hipDeviceAttribute_t (ROCm 5 to 7: names went, places stayed) and hipFunction_attribute. Of what a runtime
+// hipDeviceAttribute_t (ROCm 5 to 7: names went, places stayed) and hipFunction_attribute. For what a runtime
 // of ROCm 5 does not answer, such as shared memory per multiprocessor under CUDA's name, AMD's own attribute
 // (10000 and up) or the one of a block, which is the same on its devices.
 constexpr AttributeNumbers hip_numbers{63, 87, 5,  60, 59, 19, 74, 74, 10002, 71, 57,

@@ -35,13 +35,14 @@ void judge(const Problem& problem, GpuEvaluator& evaluator, GpuCheck& check) {
     if (!is_valid(problem, shape, first))
       check.findings.push_back(
           {shape.weight > 0 ? LintFinding::Severity::error : LintFinding::Severity::warning,
-           "the default is not valid for shape " + shape.name, "choose a default that is, or mend `valid`"});
+           "the default is not valid for shape " + shape.name,
+           "choose a default that is, or correct `valid`"});
   try {
     const Evaluation evaluation = evaluator.evaluate(first, {});
     if (evaluation.verdict != Verdict::ok)
       find_error(check,
                  "the default is " + std::string(to_string(evaluation.verdict)) + ": " + evaluation.reason,
-                 "mend the kernel, or the reference where that is wrong");
+                 "fix the kernel, or the reference where that is wrong");
     if (evaluation.features.find("nondeterministic") == 1.0)
       check.findings.push_back({LintFinding::Severity::warning,
                                 "two runs of the default on the same inputs differ in some bits",
@@ -73,7 +74,7 @@ void compile(const Problem& problem, GpuOptions options, GpuCheck& check) {
   const Candidate first = problem.default_candidate();
   const Built kernel = build_candidate(builders, problem, first, device, options);
   if (kernel.verdict != Verdict::ok)
-    find_error(check, "the default does not build:\n" + kernel.reason, "mend the kernel or build.flags");
+    find_error(check, "the default does not build:\n" + kernel.reason, "fix the kernel or build.flags");
   if (problem.reference.source.empty()) return;
   std::vector<std::string> flags = problem.reference.flags;
   std::erase(flags, "-O3");  // a host compiler's, which is the default
@@ -89,7 +90,7 @@ void compile(const Problem& problem, GpuOptions options, GpuCheck& check) {
                                            {problem.reference.function});
     if (reference.verdict == Verdict::ok) continue;
     find_error(check, "the reference does not build:\n" + reference.reason,
-               "mend it: its floating types must be `real`");
+               "fix it: its floating types must be `real`");
     return;
   }
 }

@@ -45,7 +45,7 @@ Features GpuCodeInspector::inspect(const GpuArtifact& artifact) {
   try {
     features =
         sass_features(reached_functions(read_sass(*artifact.image, impl_->options), artifact.functions));
-  } catch (const ConfigError&) {  // nothing is known, and it is no fault of the candidate's
+  } catch (const ConfigError&) {  // nothing is known, and it is not a fault of the candidate's
   }
   const std::scoped_lock lock(impl_->mutex);
   impl_->known.emplace(key, features);

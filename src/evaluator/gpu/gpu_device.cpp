@@ -51,7 +51,7 @@ std::optional<GpuDevice> cuda_device_of(std::string_view id) {
       !whole(capability.substr(capability.size() - 1), device.minor) ||
       !whole(id.substr(comma + driver.size()), device.driver))
     return std::nullopt;
-  // What is written otherwise, such as with a zero in front, is no identity.
+  // What is written otherwise, such as with a zero in front, is not an identity.
   if (device.id() != id) return std::nullopt;
   return device;
 }

@@ -80,7 +80,7 @@ GpuDevice device_elsewhere(GpuBackend backend, const std::string& id) {
                        "build where such a device is; only CUDA's compilers need none");
   auto device = cuda_device_of(id);
   if (!device)
-    raise<ConfigError>("this is no identity of a CUDA device", id,
+    raise<ConfigError>("this is not an identity of a CUDA device", id,
                        "give it as the worker that measures says it, e.g. `NVIDIA H200 sm_90, driver 13000`");
   return *std::move(device);
 }
@@ -159,7 +159,7 @@ struct GpuEvaluator::Impl {
     });
   }
 
-  /// Of a search the best that was found here so far counts as well: what its evaluations are told is as old
+  /// For a search the best that was found here so far counts as well: what its evaluations are told is as old
   /// as their proposals.
   EvaluationContext newest(EvaluationContext context) const {
     const double found = best.load();
@@ -192,7 +192,7 @@ struct GpuEvaluator::Impl {
     DeviceJudge* worker = nullptr;
   };
 
-  /// The right to use the worker's device, of all processes on this machine. Whoever has a worker waits for
+  /// The right to use the worker's device, of all processes on this machine. Who has a worker waits for
   /// no other, so lanes cannot wait for each other.
   [[nodiscard]] MeasuringTurn turn(const DeviceJudge& worker, const std::stop_token& stop) const {
     return MeasuringTurn::take({measured_gpu(worker.device().bus)}, stop, options.waits);

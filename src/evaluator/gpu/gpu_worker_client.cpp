@@ -152,7 +152,7 @@ GpuWorkerClient::GpuWorkerClient(const std::filesystem::path& program, GpuBacken
       boxed.scratch = scratch_->path();
     }
   }
-  // What Mesa keeps of shaders it loads again, and so would whoever may write there.
+  // What Mesa keeps of shaders it loads again, and so would the one who may write there.
   if (backend == GpuBackend::vulkan) boxed.environment.emplace_back("MESA_SHADER_CACHE_DISABLE=true");
   if (backend == GpuBackend::opencl) {
     // What PoCL and NVIDIA's driver keep of code they load again, so that nobody else may write there.

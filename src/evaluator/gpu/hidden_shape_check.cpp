@@ -14,7 +14,7 @@ namespace {
 
 // Below this a reference that is slow on anything is not made cheaper by smaller shapes.
 constexpr double fewest_hidden_bytes = 64 << 10, fewest_hidden_operations = 1e5;
-// Of the time that hidden shapes may take: nobody asked for derived ones.
+// For the time that hidden shapes may take: nobody asked for derived ones.
 constexpr double derived_share_of_time = 0.1;
 
 /// One set as declared, and the same once more; what edge values show, the listed shapes have shown.
@@ -74,7 +74,7 @@ std::optional<Fault> HiddenShapeCheck::check(const GpuArtifact& artifact, std::s
   for (const Shape& shape : problem_.shapes) drawn += (drawn.empty() ? " " : ", ") + shape.name.substr(7);
   try {
     worker_->take_shapes();
-  } catch (const ConfigError&) {  // a size that is no whole number at the default configuration
+  } catch (const ConfigError&) {  // a size that is not a whole number at the default configuration
     note += "; hidden shapes: none whose arrays can be made";
     return std::nullopt;
   }

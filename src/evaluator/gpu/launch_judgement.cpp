@@ -14,8 +14,8 @@ namespace {
 constexpr double outside_share = 0.25, outside_call = 5e-6, outside_batch = 100e-6;
 // By how much what is around the calls may differ from when it was calibrated, without and with load.
 constexpr double empty_doubt = 0.05, empty_doubt_under_load = 0.5;
-// It is a lie where the clock outside, less what was waited for a core, says so many times as much, and so
-// many seconds of each call more. What was waited for is no excuse from being charged: a device computes
+// It is a lie where the clock outside, less what was waited for a core, says that many times as much, and so
+// many seconds of each call more. What was waited for is not an excuse from being charged: a device computes
 // meanwhile, and with most of a batch spent waiting any claim would agree with what is left.
 // Where the system does not say how long the process waited for a core, load would have to slow five batches
 // down by the larger factor.

@@ -40,7 +40,7 @@ enum class LaunchJudgement : std::uint8_t {
 class UndisturbedTime {
  public:
   void add(double seconds);
-  /// Of five the three least are within a tenth or 20 us, or of twenty the two least.
+  /// For five the three least are within a tenth or 20 us, or of twenty the two least.
   [[nodiscard]] bool is_settled() const noexcept;
   /// It took more than five.
   [[nodiscard]] bool is_disturbed() const noexcept;
@@ -51,7 +51,7 @@ class UndisturbedTime {
   std::vector<double> ascending_;
 };
 
-/// Times of calls by events of a driver that nobody vouches for, beside those of the clock around each call.
+/// Times of calls by events of a driver that nobody vouches for, besides those of the clock around each call.
 /// Where the median of the clock's says over a quarter and `launching` seconds more, the calls took what it
 /// says: then `seconds` become those, and the answer is true. Without `outside` nothing is compared.
 [[nodiscard]] bool charge_outside(std::vector<double>& seconds, const std::vector<double>& outside,

@@ -14,7 +14,7 @@ namespace {
 
 using Record = std::vector<std::string>;
 
-/// Records of lines that begin with a quote; everything else in the text is no table.
+/// Records of lines that begin with a quote; everything else in the text is not a table.
 std::vector<Record> read_records(std::string_view text) {
   std::vector<Record> records;
   std::size_t at = 0;
@@ -87,7 +87,7 @@ std::size_t column(const Record& header, std::string_view name) {
   return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
 }
 
-/// What describes a launch and is no metric.
+/// What describes a launch and is not a metric.
 bool describes(const std::string& name) {
   constexpr std::string_view names[] = {"ID",
                                         "Process ID",

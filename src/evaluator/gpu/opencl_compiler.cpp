@@ -55,7 +55,7 @@ class OpenClCompiler final : public RuntimeCompiler {
   }
 
  private:
-  /// The type of the first parameter that is no buffer and no number; empty: there is none.
+  /// The type of the first parameter that is not a buffer and no number; empty: there is none.
   [[nodiscard]] std::string image_parameter(cl::Kernel kernel) const {
     cl::Uint count = 0;
     (void)api_->kernel_info(kernel, cl::kernel_parameters, sizeof count, &count, nullptr);

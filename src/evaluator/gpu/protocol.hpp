@@ -78,7 +78,7 @@ struct ArrayParameter {
 struct MapParameter {
   std::uint32_t map = 0;
 };
-/// So many bytes of a group's local memory.
+/// That many bytes of a group's local memory.
 struct LocalParameter {
   std::uint64_t bytes = 0;
 };
@@ -188,7 +188,7 @@ struct CountPattern {
 struct CallProgram {
   ProgramId program{};
   bool timed = false;
-  std::vector<std::optional<BufferId>> bindings;  ///< for each argument; none for those that are no arrays
+  std::vector<std::optional<BufferId>> bindings;  ///< for each argument; none for those that are not arrays
   static auto members(auto& a) { return std::tie(a.program, a.timed, a.bindings); }
 };
 /// Evicts the second-level cache.
@@ -246,7 +246,7 @@ struct CompareArrays {
   std::uint64_t count = 0;
   double absolute = 0, relative = 0;
   double overflow = 0;  ///< beyond it an infinity of the right sign is right
-  /// Of a field of structs: bytes of a struct, and where in it the field begins; 0: elements in a row.
+  /// For a field of structs: bytes of a struct, and where in it the field begins; 0: elements in a row.
   std::uint32_t stride = 0, offset = 0;
   /// The bits must be equal, any NaN for a NaN; both are of `type` then, and tolerances do not count.
   bool bits = false;
@@ -384,7 +384,7 @@ struct Act {
   std::vector<Action> actions;
   static auto members(auto& c) { return std::tie(c.actions); }
 };
-/// Of a builder. Without a source it only says which compiler it is.
+/// For a builder. Without a source it only says which compiler it is.
 struct CompileSource {
   struct Reply {
     bool ok = false;

@@ -20,7 +20,7 @@
 namespace kernelsearch::detail::gpu {
 namespace {
 
-// Secret sets of a shape whose reference is dear: as many as it solves in so long, within these numbers. A
+// Secret sets of a shape whose reference is slow: as many as it solves in that time, within these numbers. A
 // candidate takes two or three declared ones, so that a process serves about five candidates.
 constexpr double kept_seconds = 4;
 constexpr std::size_t most_kept = 16, most_special_kept = 5;
@@ -87,7 +87,7 @@ void Referee::demand(const std::optional<WorkerError>& error, const char* doing,
         std::string("the referee failed at ") + doing, error->text,
         "nothing is known to be wrong with the problem: run it again, or see `kernelsearch doctor`");
   raise<ConfigError>(std::string("the reference fails: ") + doing, problem_.name + ": " + error->text,
-                     "mend reference.source or reference.launch");
+                     "fix reference.source or reference.launch");
 }
 
 void Referee::start() {
@@ -120,7 +120,7 @@ void Referee::start() {
                          "see `kernelsearch doctor`");
     if (built.verdict != Verdict::ok)
       raise<ConfigError>("the reference does not build", problem_.name + ":\n" + built.reason,
-                         "mend it: its floating types must be `real`");
+                         "fix it: its floating types must be `real`");
     demand(starting->load(module, *built.image, built.functions, facts), "loading it",
            module == service_module ? Blame::referee : Blame::reference);
   };
@@ -138,7 +138,7 @@ void Referee::start() {
     const Built built = build_candidate(builders_, problem_, first, device_, options_);
     if (built.verdict != Verdict::ok)
       raise<ConfigError>("the default configuration does not build", problem_.name + ":\n" + built.reason,
-                         "mend it, or give the problem a reference");
+                         "fix it, or give the problem a reference");
     default_launches_ = built.launches;
     demand(load_candidate(*starting, wide_module, *built.image, built.library, built.functions, facts),
            "loading it", Blame::reference);
@@ -237,7 +237,7 @@ void Referee::run(const InputSet& set, bool wide, bool magnitudes,
       plan = plan_call(problem_, first, shape, wide_module, launched_kernels(problem_, first), reason,
                        default_launches_);
       if (!reason.empty())
-        raise<ConfigError>("the default configuration cannot be launched", reason, "mend it");
+        raise<ConfigError>("the default configuration cannot be launched", reason, "fix it");
     }
     std::vector<std::int32_t> blocks;
     const ProgramId id = program_ids_.next();
@@ -322,7 +322,7 @@ Act::Reply Referee::carry_out(Work& work, const char* doing, Blame blame) {
       raise<ConfigError>("the reference leaves elements unwritten",
                          std::to_string(done.values[i]) + " of " + problem_.arguments[argument].name +
                              " for shape " + problem_.shapes[shape].name,
-                         "mend it: it must write every element of its outputs");
+                         "fix it: it must write every element of its outputs");
   }
   for (std::size_t i = 0; i < now.timed.size() && i < done.seconds.size(); ++i)
     if (now.timed[i]) {
@@ -488,7 +488,7 @@ void Referee::keep_shared(const InputSetPointer& set) {
 InputSetPointer Referee::take(std::size_t shape, InputFlavour flavour, bool fresh, Work& work) {
   std::vector<Kept>& kept = pool_[{shape, flavour}];
   const bool dear = is_dear(shape), full = dear && kept.size() >= kept_limit(shape, flavour);
-  // Half of the draws of a dear shape add one, until there are as many as are kept.
+  // Half of the draws of an expensive shape add one, until there are as many as are kept.
   if (full || !dear || rng_.below(2) == 0)
     if (InputSetPointer set = take_kept(shape, flavour, fresh)) {
       if (!set->solved()) solve(*set, work);  // whose candidate failed before that was needed

@@ -45,7 +45,7 @@ class Referee {
   std::uint64_t new_process() noexcept { return process_ = ++processes_; }
   /// From now on this one runs the candidates.
   void use_process(std::uint64_t number) noexcept { process_ = number; }
-  /// Sets that are quickly solved are kept until so many processes have been shown them; 1: they are shown
+  /// Sets that are quickly solved are kept until that many processes have been shown them; 1: they are shown
   /// once. Dear ones are shown to every process.
   void share_among(std::size_t processes) noexcept { sharers_ = processes; }
   /// Whether `candidates` can be checked on sets that the process has not been shown and that are there, or
@@ -60,16 +60,16 @@ class Referee {
     std::size_t shape = 0, begin = 0, end = 0;
   };
   /// Solved ones for each entry; no process is shown one of them twice. `fresh`: that nobody has been shown,
-  /// nor will be, unless they are dear.
+  /// nor will be, unless they are expensive.
   [[nodiscard]] std::vector<std::vector<InputSetPointer>> for_check(const std::vector<Wanted>& wanted,
                                                                     bool fresh);
-  /// A solved set that the process has not been shown, of a shape whose reference is dear; nothing where
+  /// A solved set that the process has not been shown, of a shape whose reference is expensive; nothing where
   /// there is none left.
   [[nodiscard]] InputSetPointer for_timing(std::size_t shape);
   /// A set with these inputs, to be solved when it is known which calls are to be verified.
   [[nodiscard]] InputSetPointer unsolved(std::size_t shape, std::uint64_t seed, std::uint64_t made_seed);
   /// In place of an unsolved set one that other processes have been shown, and this one has not; where there
-  /// is none, the set itself, which they will be shown. Not of dear shapes.
+  /// is none, the set itself, which they will be shown. Not of expensive shapes.
   [[nodiscard]] InputSetPointer shared(InputSetPointer unsolved);
   /// Solves those that are not.
   void solve(const std::vector<InputSetPointer>& sets);
@@ -82,7 +82,7 @@ class Referee {
     const auto known = cost_.find(shape);
     return known == cost_.end() ? 0.0 : known->second;
   }
-  /// Whether sets of a shape are too dear to be drawn anew for every candidate.
+  /// Whether sets of a shape are too expensive to be drawn anew for every candidate.
   [[nodiscard]] bool is_dear(std::size_t shape) { return cost(shape) > dear_seconds; }
 
   /// Where an output of a candidate lies: in shared memory at `offset`, or in a buffer that was lent.
@@ -144,7 +144,7 @@ class Referee {
   static constexpr double dear_seconds = 0.02;
 
   void start();
-  /// Raises what a failure means: the problem's author can mend what the reference does, and nothing else.
+  /// Raises what a failure means: the problem's author can repair what the reference does, and nothing else.
   enum class Blame { reference, referee };
   void demand(const std::optional<WorkerError>& error, const char* doing, Blame blame = Blame::referee);
   [[nodiscard]] bool independent() const noexcept { return !problem_.reference.source.empty(); }
@@ -159,7 +159,7 @@ class Referee {
   [[nodiscard]] std::size_t shared_limit(std::size_t shape, InputFlavour flavour) const;
   /// Bytes of expected results and slack of a set.
   [[nodiscard]] std::uint64_t kept_bytes(std::size_t shape, InputFlavour flavour) const;
-  /// How many sets of a flavour are kept of a shape whose reference is dear.
+  /// How many sets of a flavour are kept of a shape whose reference is expensive.
   [[nodiscard]] std::size_t kept_limit(std::size_t shape, InputFlavour flavour) const;
   [[nodiscard]] std::vector<InputFlavour> flavours_of_check(std::size_t shape);
   void solve(InputSet& set, Work& work);

@@ -48,7 +48,7 @@ struct ReplayCall {
 /// the process itself, such as a profiler, sees the candidate on real inputs and nothing of the judging.
 class ReplayFile {
  public:
-  /// Where the call cannot be planned (a grid that is no whole number, a shape beyond `valid`), `problem()`
+  /// Where the call cannot be planned (a grid that is not an integer, a shape beyond `valid`), `problem()`
   /// says why and there are no frames.
   ReplayFile(const Problem& problem, const Candidate& candidate, const ReplayModule& candidate_code,
              const ReplayModule& services, const ReplayCall& call);

@@ -29,7 +29,7 @@ class ReplayTarget {
 
   [[nodiscard]] Built build(const Candidate& candidate);
 
-  /// Writes the commands of one call; what stands in the way in words, else empty.
+  /// Writes the commands of one call; what is in the way in words, else empty.
   [[nodiscard]] std::string write(const Candidate& candidate, const Built& built, const ReplayCall& call,
                                   const std::filesystem::path& file, std::size_t& launches);
 

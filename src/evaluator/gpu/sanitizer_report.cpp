@@ -50,7 +50,7 @@ std::string address_of(std::string_view line) {
   return std::string(line.substr(begin, end - begin));
 }
 
-/// Lines that say how it went and are no errors.
+/// Lines that say how it went and are not errors.
 bool is_remark(std::string_view line) {
   for (const std::string_view begin :
        {"COMPUTE-SANITIZER", "ERROR SUMMARY", "RACECHECK SUMMARY", "LEAK SUMMARY", "Target application",

@@ -126,7 +126,7 @@ class Reader {
                                     text[length] == '.' || text[length] == '_'))
       ++length;
     if (length == 0 || std::isupper(static_cast<unsigned char>(text.front())) == 0) return;
-    // Addresses only grow within a function; what does not is no code of it.
+    // Addresses only grow within a function; what does not is not code of it.
     if (!lines_.empty() && *address <= lines_.back().address) return;
     SassLine line;
     line.address = *address;
@@ -181,7 +181,7 @@ class Reader {
     }
   }
 
-  /// Of a function by its label or address in this one, of another by name, or of whatever a register holds.
+  /// For a function by its label or address in this one, of another by name, or of whatever a register holds.
   void call(SassLine& line, std::string_view operands) {
     line.flow = CodeFlow::call;
     const std::size_t quote = operands.find("`(");
@@ -190,7 +190,7 @@ class Reader {
     } else if (quote == 0) {
       std::string name(operands.substr(2, operands.find(')') - 2));
       if (name.empty()) return;
-      // Of the compiler's own, for rare cases such as division of denormals: not the loop's work.
+      // For the compiler's own, for rare cases such as division of denormals: not the loop's work.
       if (name.rfind("$__internal_", 0) == 0) line.flow = CodeFlow::either;
       if (name.front() != '$' && name.front() != '.') calls_.insert(name);
       pending_.push_back({lines_.size(), std::move(name)});

@@ -49,7 +49,7 @@ bool is_host_object(const std::vector<std::byte>& image) {
 
 std::optional<fs::path> detail::gpu::find_disassembler(const fs::path& given) {
   if (!given.empty()) return find_tool("", nullptr, given, {});
-  // nvdisasm first: cuobjdump needs it beside itself. A wish for the other one comes before both.
+  // nvdisasm first: cuobjdump needs it next to itself. A wish for the other one comes before both.
   if (const char* wish = std::getenv("KERNELSEARCH_CUOBJDUMP"); wish != nullptr && *wish != '\0')
     return find_tool("", nullptr, wish, {});
   const auto triton = triton_folders();
@@ -64,7 +64,7 @@ std::vector<SassFunction> read_sass(const std::vector<std::byte>& image, const S
         "there is no disassembler for NVIDIA's machine code",
         options.program.empty() ? "nvdisasm, cuobjdump" : options.program.string(),
         "install the CUDA toolkit or Triton, or set KERNELSEARCH_NVDISASM to the program");
-  // nvdisasm takes device code alone; the other one is beside it in the toolkit and finds the code in a
+  // nvdisasm takes device code alone; the other one is next to it in the toolkit and finds the code in a
   // library.
   fs::path program = *found;
   if (is_host_object(image) && options.program.empty() && program.filename() == "nvdisasm")

@@ -13,7 +13,7 @@ namespace kernelsearch::detail::gpu {
 
 /// A program of the CUDA toolkit: as `given`, else what the environment variable names, else on PATH, in the
 /// toolkit (CUDA_HOME, CUDA_PATH, /usr/local/cuda) or in `more`; nothing where it is nowhere. Where `given`
-/// or the variable names what is no program, there is none either: a wish is not replaced by something else.
+/// or the variable does not name a program, there is none either: a wish is not replaced by something else.
 [[nodiscard]] std::optional<std::filesystem::path> find_tool(const std::string& name, const char* variable,
                                                              const std::filesystem::path& given,
                                                              const std::vector<std::filesystem::path>& more);

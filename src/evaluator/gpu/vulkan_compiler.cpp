@@ -28,7 +28,7 @@ class GlslangCompiler final : public RuntimeCompiler {
     DeviceCode result;
     const auto source = shader_source_of(text);
     if (!source) {
-      result.log = "error: this is no source of shaders";
+      result.log = "error: this is not a source of shaders";
       return result;
     }
     ShaderBuilt ready;

@@ -151,7 +151,7 @@ std::unique_ptr<Driver> load_table(std::string& problem) {
   static Context* const held = new Context;
   context = held;
   if (!library.find("vkGetInstanceProcAddr", context->api.GetInstanceProcAddr)) {
-    problem = library.path() + " lacks vkGetInstanceProcAddr: it is no loader of Vulkan";
+    problem = library.path() + " lacks vkGetInstanceProcAddr: it is not a loader of Vulkan";
     return nullptr;
   }
   auto driver = std::make_unique<Driver>();

@@ -67,7 +67,7 @@ struct Shader {
 
 /// The shaders of a module as the worker loads them.
 [[nodiscard]] std::vector<std::byte> image_of(const std::vector<Shader>& shaders);
-/// Nothing where the bytes are no such image.
+/// Nothing where the bytes are not such an image.
 [[nodiscard]] std::optional<std::vector<Shader>> shaders_of(std::span<const std::byte> image);
 /// Bytes of the image that begins here, as it says itself.
 [[nodiscard]] std::uint64_t image_bytes(const void* image) noexcept;

@@ -17,7 +17,7 @@ Status Context::load(Module* module, const void* image) {
   auto shaders = bytes == 0
                      ? std::nullopt
                      : shaders_of({static_cast<const std::byte*>(image), static_cast<std::size_t>(bytes)});
-  if (!shaders) return refused(invalid_image, "this is no image of shaders");
+  if (!shaders) return refused(invalid_image, "this is not an image of shaders");
   auto loaded = std::make_unique<ShaderModule>();
   loaded->shaders = *std::move(shaders);
   *module = loaded.release();

@@ -34,11 +34,11 @@ struct ShaderSource {
 
 /// The source as one text, as it travels to the compiler: lines `//@shader ...`, then the text.
 [[nodiscard]] std::string written(const ShaderSource& source);
-/// What `written` gave; nothing where it is no such text.
+/// What `written` gave; nothing where it is not such a text.
 [[nodiscard]] std::optional<ShaderSource> shader_source_of(std::string_view text);
 
 /// A candidate's shader: tunables are macros, or specialisation constants where the source declares one of
-/// their name. Of a ready module they are constants all, but for those that only the launch and sizes name.
+/// their name. For a ready module they are constants all, but for those that only the launch and sizes name.
 [[nodiscard]] std::string vulkan_source(const Problem& problem, const Candidate& candidate);
 
 /// The reference with `real` a macro.

@@ -146,7 +146,7 @@ class Reader {
     ok_ = false;
     unknown_ = true;
   }
-  /// Of a vector whose elements have at least `least` bytes each.
+  /// For a vector whose elements have at least `least` bytes each.
   std::size_t length(std::size_t least) {
     const auto size = take<std::uint64_t>();
     if (ok_ && size <= (bytes_.size() - at_) / least) return static_cast<std::size_t>(size);

@@ -51,7 +51,7 @@ Batch batch_of(const Slots& slots, double estimate, CacheMode cache, int threads
   batch.filled = std::min(whole(wanted_slots(slots, estimate, cache, threads), slots.count()),
                           std::max<std::size_t>(fresh.calls_filled_in(generating_batch), 1));
   if (batch.filled == 1) return batch;
-  // The others are no calls of this batch, and nobody can tell which these are. A kernel that does several at
+  // The others belong to other batches, and nobody can tell which these are. A kernel that does several at
   // once, of those that it sees, does most of them in vain.
   const double fewest = std::ceil(least_batch_seconds / std::max(estimate, 1e-9));
   batch.calls = whole(std::max(static_cast<double>(batch.filled) / decoys, fewest), batch.filled);

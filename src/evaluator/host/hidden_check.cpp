@@ -15,7 +15,7 @@ namespace {
 
 // Below this a reference that is slow on anything is not made cheaper by smaller shapes.
 constexpr double fewest_bytes = 64 << 10, fewest_operations = 1e5;
-// Of the time that hidden shapes may take: nobody asked for derived ones.
+// For the time that hidden shapes may take: nobody asked for derived ones.
 constexpr double derived_share = 0.1;
 
 }  // namespace

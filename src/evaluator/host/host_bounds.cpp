@@ -104,7 +104,7 @@ class GuardedArrays {
     }
   }
 
-  /// The first array beside which something was written within its own pages, and how far from its beginning.
+  /// The first array near which something was written within its own pages, and how far from its beginning.
   [[nodiscard]] std::optional<std::pair<std::size_t, std::int64_t>> written_beside() const {
     std::size_t array = 0;
     for (std::size_t a = 0; a < plan_.arguments.size(); ++a) {

@@ -65,7 +65,7 @@ ObjectCode HostCodeInspector::read(const fs::path& library, const std::string& e
   const Sandbox sandbox = resolved(options.sandbox);
   detail::Boxed boxed;
   boxed.files = {{file.number(), "/library.so", library.string(), false}};
-  // Tables of linkage first. A library without them is none of ours, but has code all the same.
+  // Tables of linkage first. A library without them is not one of ours, but has code all the same.
   boxed.argv = {"/bin/sh", "-c", "\"$0\" -R \"$1\" 2>/dev/null; exec \"$0\" -d --no-show-raw-insn \"$1\"",
                 impl_->program.string(), detail::path_in(sandbox, boxed)};
   const std::string folder = impl_->program.parent_path().string();
@@ -91,7 +91,7 @@ Features HostCodeInspector::inspect(const HostArtifact& artifact) {
   Features features;
   try {
     features = object_features(read(artifact.library, artifact.entry));
-  } catch (const ConfigError&) {  // nothing is known, and it is no fault of the candidate's
+  } catch (const ConfigError&) {  // nothing is known, and it is not a fault of the candidate's
   }
   const std::scoped_lock lock(impl_->mutex);
   impl_->known.emplace(artifact.library, features);

@@ -283,7 +283,7 @@ struct HostEvaluator::Impl {
       bool changed = false;
       if (auto fault = settle(*ours, our_side, *theirs, their_side, pairs.round(), alone, changed))
         return fault;
-      if (changed) pairs.start_over();  // calls together are not to be put beside calls alone
+      if (changed) pairs.start_over();  // calls together are not to be put next to calls alone
       PairedSide left{*ours, our_side}, right{*theirs, their_side};
       if (auto fault = pairs.take_round<detail::Fault>(Timer(left, right))) return fault;
       const std::size_t verified = (detail::least_verified + pairs.rounds() - 1) / pairs.rounds();
@@ -508,7 +508,7 @@ HostArtifact HostEvaluator::carried(const Candidate& candidate, const PortableAr
   if (const auto read = std::from_chars(begin, end, bytes);
       read.ec != std::errc() || read.ptr != end || line == artifact.code.size() ||
       bytes > artifact.code.size() - line - 1 || artifact.functions.size() != 1)
-    raise<DeviceError>("what was carried is no shared library with its caller", "", "go on with the run");
+    raise<DeviceError>("what was carried is not a shared library with its caller", "", "go on with the run");
   const auto library = detail::shared_place(key);
   (void)impl_->keep(artifact.code.substr(line + 1, bytes), detail::caller_of(library).string());
   return {candidate, impl_->keep(artifact.code.substr(line + 1 + bytes), library.string()),

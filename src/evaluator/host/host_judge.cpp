@@ -13,7 +13,7 @@ namespace {
 
 // Slots of a batch that were not called and are looked at.
 constexpr std::size_t looked_at = 4;
-// Buffers are laid out for a kernel that is so much faster than the fastest before: laying out, sharing and
+// Buffers are laid out for a kernel that is that much faster than the fastest before: laying out, sharing and
 // clearing all 4096 slots of a small problem took half of the time of a check.
 constexpr double much_faster = 4;
 

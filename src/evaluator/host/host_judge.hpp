@@ -59,7 +59,7 @@ class HostJudge {
   [[nodiscard]] std::optional<Fault> measure(Measurement& measurement, Features& features,
                                              std::optional<double> incumbent, const std::stop_token& stop);
 
-  /// Whether its batches were smaller than they should be, as it is so much faster than all before.
+  /// Whether its batches were smaller than they should be, as it is that much faster than all before.
   [[nodiscard]] bool cramped() const;
 
   /// What the rest of the machine did since measuring began.
@@ -73,10 +73,10 @@ class HostJudge {
 
   /// Finds out whether the shape's calls must be timed alone; before pairs, which `measure` did not precede.
   [[nodiscard]] std::optional<Fault> settle(std::size_t shape);
-  /// Whether calls of the shape were put beside calls alone already, by `measure` or `settle`.
+  /// Whether calls of the shape were put next to calls alone already, by `measure` or `settle`.
   [[nodiscard]] bool is_settled(std::size_t shape) const { return shapes_[shape].together > 0; }
-  /// Compares calls that were timed and put by, on each shape of weight, until so many are found right, or as
-  /// many as were timed; what cannot be had makes the candidate unverified, which is no verdict to win with.
+  /// Compares calls that were timed and put by, on each shape of weight, until `calls` are found right, or as
+  /// many as were timed; what cannot be had makes the candidate unverified, which does not win.
   [[nodiscard]] std::optional<Fault> assure(std::size_t calls, const std::stop_token& stop);
   /// Whether `least_verified` calls of each shape of weight were found right.
   [[nodiscard]] bool is_assured() const;
@@ -136,7 +136,7 @@ class HostJudge {
   [[nodiscard]] std::optional<Fault> run_drawn(const ShapeState& state, double limit_seconds,
                                                double& seconds);
   /// Batches on the shape for about so long, with one verified call; appends seconds per call, of each batch.
-  /// Of short calls at most `most_short` batches, where verifying costs little.
+  /// For short calls at most `most_short` batches, where verifying costs little.
   [[nodiscard]] std::optional<Fault> round(std::size_t shape, double target_seconds,
                                            std::vector<double>& samples,
                                            std::size_t most_short = most_batches);
@@ -168,7 +168,7 @@ class HostJudge {
   [[nodiscard]] std::optional<Fault> replay(std::size_t shape, const Contents& contents,
                                             std::span<const std::uint64_t> seeds,
                                             std::vector<double>& seconds);
-  /// So many calls on random ones of the filled slots; `seconds`: of the shortest, not in lockstep.
+  /// That many calls on random ones of the filled slots; `seconds`: of the shortest, not in lockstep.
   [[nodiscard]] std::optional<Fault> lone_calls(std::size_t shape, std::size_t filled, std::size_t calls,
                                                 bool lockstep, double& seconds);
   /// Memory of what was kept of an earlier batch: new one costs as much as drawing the inputs.

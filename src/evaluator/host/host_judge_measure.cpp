@@ -93,7 +93,7 @@ std::optional<Fault> HostJudge::round(std::size_t shape, double target_seconds, 
     state.timed += calls;
   }
   cpu_here_ += clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_before;
-  // That our worker had the core is no load.
+  // That our worker had the core is not a load.
   const double ours = runner_->worker().cpu() - worker_before;
   waited_here_ += std::max(waited_here() - waited_before - ours, 0.0);
   here.reset();
@@ -236,7 +236,7 @@ std::optional<Fault> HostJudge::one_by_one(std::size_t shape, double claimed) {
     if (auto fault = lone_calls(shape, filled, filled / 4, false, each)) return fault;
     least = attempt == 0 ? each : std::min(least, each);
     if (least <= alone_margin * claimed + alone_allowance) break;
-    std::vector<double> again;  // the machine may have changed pace: sample again beside the check
+    std::vector<double> again;  // the machine may have changed pace: sample again next to the check
     if (auto fault = round(shape, round_seconds, again)) return fault;
     claimed = std::max(claimed, median(again));
   }

@@ -117,7 +117,7 @@ DevicePeaks host_peaks(const HostPeaksOptions& options) {
 
   DevicePeaks peaks = measure_host_peaks(options);
   if (kept) peaks = higher_peaks(std::move(peaks), *kept);
-  // Peaks that cannot be kept are measured again next time, which is no reason to fail.
+  // Peaks that cannot be kept are measured again next time, which is not a reason to fail.
   (void)create_private_folders(folder);
   (void)replace_file(file, peaks_text(peaks));
   return peaks;

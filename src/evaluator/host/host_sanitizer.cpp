@@ -228,7 +228,7 @@ class Sanitizer {
       find(LintFinding::Severity::warning, behaviour.place,
            "the default has undefined behaviour at " + behaviour.place + " (shape " + shape.name +
                "): " + behaviour.what,
-           "mend it: compilers may turn it into anything, differently for each configuration");
+           "fix it: compilers may turn it into anything, differently for each configuration");
     const bool ended = WIFEXITED(finished.status) && WEXITSTATUS(finished.status) == 0;
     if (fault) {
       ++result_.shapes;
@@ -304,7 +304,7 @@ class Sanitizer {
       about = access + fault.kind + fault.place;
     }
     find(LintFinding::Severity::error, about, "the default " + what + " (AddressSanitizer)",
-         "mend the index; searches catch such writes only where they hit a guard, and such reads never");
+         "fix the index; searches catch such writes only where they hit a guard, and such reads never");
   }
 
   /// Adds a finding, unless one of an earlier shape says the same.

@@ -118,7 +118,7 @@ class Reader {
 
  private:
   void begin(std::uint64_t address, std::string_view name) {
-    // Addresses only grow; what does not is no part of the same library.
+    // Addresses only grow; what does not is not part of the same library.
     open_ = lines_.empty() || address > lines_.back().address;
     if (!open_) return;
     std::string plain = linked_name(name);  // without a table of symbols the dynamic linker's names are left
@@ -224,7 +224,7 @@ class Reader {
                                   [](std::uint64_t a, const Function& f) { return a < f.address; });
     if (after == functions_.begin()) return std::nullopt;
     --after;
-    // Beyond its last line lies what is no code.
+    // Beyond its last line lies what is not code.
     if (after->first == after->last || address > lines_[after->last - 1].address) return std::nullopt;
     return static_cast<std::size_t>(after - functions_.begin());
   }

@@ -94,7 +94,7 @@ bool is_packed_move(std::string_view name) {
 
 struct Memory {
   bool any = false;
-  bool constant = false;  ///< beside the code
+  bool constant = false;  ///< next to the code
   bool stack = false;     ///< at a fixed place of the frame
 };
 

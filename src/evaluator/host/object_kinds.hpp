@@ -13,7 +13,7 @@ namespace kernelsearch::detail {
 struct ObjectKind {
   std::uint32_t signatures = 0;  ///< bit i: ObjectSignature i; `branch` and `call` are set by its reader
   std::size_t work = 0;          ///< that it does, roughly, in numbers
-  bool packed_access = false;    ///< reads or writes packed numbers in memory that is no constant or local
+  bool packed_access = false;    ///< reads or writes packed numbers in memory that is not a constant or local
   bool doubtful_packed = false;  ///< packed arithmetic that scalar code has as well
   bool padding = false;          ///< does nothing
 
@@ -23,7 +23,7 @@ struct ObjectKind {
   void set(ObjectSignature signature) noexcept { signatures |= 1u << static_cast<unsigned>(signature); }
 };
 
-/// Of x86-64 in AT&T syntax, without prefixes such as `lock`. `framed`: %rbp holds the frame's address.
+/// For x86-64 in AT&T syntax, without prefixes such as `lock`. `framed`: %rbp holds the frame's address.
 [[nodiscard]] ObjectKind object_kind(std::string_view mnemonic, std::string_view operands, bool framed);
 
 }  // namespace kernelsearch::detail

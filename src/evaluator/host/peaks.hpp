@@ -25,7 +25,7 @@ struct CacheSizes {
 /// The cores to measure on, `options.core` first, else from the last on: the first get most interrupts.
 [[nodiscard]] std::vector<int> peak_cores(const HostMachine& machine, const HostPeaksOptions& options);
 
-/// Peaks as lines of text, and back; nothing of a text that is none.
+/// Peaks as lines of text, and back; nothing of another text.
 [[nodiscard]] std::string peaks_text(const DevicePeaks& peaks);
 [[nodiscard]] std::optional<DevicePeaks> read_peaks(const std::string& text);
 

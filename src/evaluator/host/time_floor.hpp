@@ -21,7 +21,7 @@ struct LeastWork {
 };
 [[nodiscard]] LeastWork least_work(const Problem& problem, const ShapePlan& plan);
 
-/// Why a call that does this work cannot take only so many seconds at these peaks, with the figures; nothing
+/// Why a call that does this work cannot take only these seconds at these peaks, with the figures; nothing
 /// where it can, or where the peaks are not known. Times below two thirds of what the peaks allow are
 /// impossible: peaks are measured, too.
 [[nodiscard]] std::optional<std::string> impossible(const LeastWork& work, double seconds,

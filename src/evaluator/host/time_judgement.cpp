@@ -13,7 +13,7 @@ namespace kernelsearch::detail {
 namespace {
 
 constexpr double most_uneven = 1.5;  // the mean over the median
-// A batch is slow from here on, beside the fast ones of its process, and none counts for more than the
+// A batch is slow from here on, next to the fast ones of its process, and none counts for more than the
 // second: one that the machine held up for milliseconds is still one.
 constexpr double slow = 0.5, slowest = 8;
 
@@ -47,7 +47,7 @@ Pattern pattern_of(std::span<const double> once, std::span<const double> again) 
     both += std::min(a[i], b[i]);
     either += std::max(a[i], b[i]);
   }
-  // Of batches that are slow by chance in a share p < 1/2, both is p / (2 - p) < 1/3 of either.
+  // For batches that are slow by chance in a share p < 1/2, both is p / (2 - p) < 1/3 of either.
   return 2 * both >= either ? Pattern::shared : Pattern::own;
 }
 

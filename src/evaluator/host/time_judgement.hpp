@@ -13,9 +13,9 @@ namespace kernelsearch::detail {
 /// Above this share of `MachineLoad::disturbance` times may be off by what others did.
 inline constexpr double disturbing = 0.05;
 /// A call alone may take longer than in a batch, where its start overlaps with the end of the one before: so
-/// many times, and so many seconds besides.
+/// many times, and that many seconds besides.
 inline constexpr double alone_margin = 1.5, alone_allowance = 1.5e-6;
-/// Of two candidates: what one gains in batches, if it is more than this share and more seconds than the
+/// For two candidates: what one gains in batches, if it is more than this share and more seconds than the
 /// scatter of calls that are made alone, must be there, half at least, in such calls.
 inline constexpr double least_gain = 0.03, gain_allowance = 0.3e-6;
 /// Shorter calls are handed out by another core as well.
@@ -25,7 +25,7 @@ inline constexpr double lockstep_call = 5e-6;
 enum class Pattern : std::uint8_t {
   even,    ///< neither has batches that take the time of all
   shared,  ///< the same ones are slow in both: the time follows the contents, or their order
-  own,     ///< others are slow in each: what decides is no input
+  own,     ///< others are slow in each: what decides is not an input
 };
 
 /// `once[i]` and `again[i]`: seconds of the same batch.

@@ -17,7 +17,7 @@ bool same_sizes(const ShapePlan& a, const ShapePlan& b) {
       [](const PlannedArgument& one, const PlannedArgument& other) { return one.count == other.count; });
 }
 
-/// Whoever is to be asked in place of the default configuration takes at most this share of its time.
+/// The one who is to be asked in place of the default configuration takes at most this share of its time.
 constexpr double witness_share = 0.7;
 constexpr std::size_t most_witnesses = 2;
 
@@ -29,7 +29,7 @@ Verifier::Verifier(const Problem& problem, CompileCache& compiler, const WorkerS
       settings_(settings),
       default_(witness(problem.default_candidate(), std::numeric_limits<double>::infinity())),
       seconds_(problem.shapes.size()) {
-  settings_.cores.clear();  // never timed: it may run beside what is
+  settings_.cores.clear();  // never timed: it may run next to what is
   settings_.frozen = false;
 }
 

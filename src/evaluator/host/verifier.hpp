@@ -19,7 +19,7 @@ inline constexpr std::size_t least_verified = 20;
 /// The problem's default configuration in a process of its own, which says what is right where the reference
 /// is too expensive to be asked for every call; or a faster configuration of the problem's own kernel, once
 /// that was found right often enough to win. Neither is ever asked about itself, where another can be, and no
-/// kernel that somebody else wrote is asked: it would pass its own children. Whoever is asked is believed on
+/// kernel that somebody else wrote is asked: it would pass its own children. Who is asked is believed on
 /// a shape once it was right there on a set that the reference knows. Not thread-safe.
 class Verifier {
  public:

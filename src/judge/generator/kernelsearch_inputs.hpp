@@ -208,7 +208,7 @@ void answer(Control& control, Act act) {
   } catch (const std::exception& thrown) {
     std::snprintf(control.error, sizeof control.error, "%s", thrown.what());
   } catch (...) {
-    error = "it threw something that is no std::exception";
+    error = "it threw something that is not a std::exception";
   }
   if (error != nullptr) std::snprintf(control.error, sizeof control.error, "%s", error);
   control.failed = 1;

@@ -80,8 +80,8 @@ TEST_CASE("unfit_image: what a driver is told no size of is whole, and for its d
   CHECK(cuda(shared).empty());
   for (const char* other : {"", "x", "text", "#!/bin/sh\n", "// only a comment", "/* .version", "/", " \n"}) {
     CAPTURE(other);
-    CHECK(cuda(other) == "a file that is no cubin, no fatbin and no PTX");
-    CHECK(hip(other) == "a file that is no code object and no bundle of such");
+    CHECK(cuda(other) == "a file that is neither a cubin nor a fatbin nor PTX");
+    CHECK(hip(other) == "a file that is neither a code object nor a bundle of code objects");
   }
   CHECK_FALSE(hip(".version 8.7\n").empty());
   CHECK_FALSE(is_ptx(std::string("\0.version", 9)));
@@ -114,21 +114,21 @@ TEST_CASE("read_launch_description: what is wrong is said with its place and wha
       {"shared: 4", "${LIBRARY}.json:1"},
       {"[]", "a list, not an object"},
       {R"({"share": 4})", "\"shared\""},
-      {R"({"shared": -1})", "/shared is no size of shared memory: -1"},
-      {R"({"shared": 2147483648})", "/shared is no size"},
+      {R"({"shared": -1})", "/shared is not a size of shared memory: -1"},
+      {R"({"shared": 2147483648})", "/shared is not a size"},
       {R"({"shared": 1e300})", "/shared"},
       {R"({"shared": 99999999999999999999999})", "${LIBRARY}.json:1"},
       {R"({"shared": "4"})", "/shared is a string, not an integer"},
       {R"({"shared": 1, "shared": 2})", "shared"},
       {R"({"block": 128})", "/block"},
-      {R"({"block": []})", "/block is no block: []"},
-      {R"({"block": [1, 1, 1, 1]})", "/block is no block"},
-      {R"({"block": [0]})", "/block/0 is no extent of a block: 0"},
-      {R"({"block": [32, -4]})", "/block/1 is no extent of a block: -4"},
-      {R"({"block": [4294967297]})", "/block/0 is no extent"},
+      {R"({"block": []})", "/block is not a block: []"},
+      {R"({"block": [1, 1, 1, 1]})", "/block is not a block"},
+      {R"({"block": [0]})", "/block/0 is not an extent of a block: 0"},
+      {R"({"block": [32, -4]})", "/block/1 is not an extent of a block: -4"},
+      {R"({"block": [4294967297]})", "/block/0 is not an extent"},
       {R"({"block": [1.5]})", "/block/0"},
-      {R"({"function": ""})", "/function is no name of a function"},
-      {R"({"function": "a\u0000b"})", "/function is no name of a function"},
+      {R"({"function": ""})", "/function is not a name of a function"},
+      {R"({"function": "a\u0000b"})", "/function is not a name of a function"},
       {R"({"function": 4})", "/function"},
       {R"({"kernels": {"other": {}}})", "is of a kernel that is not launched: other; those are: scale"},
       {R"({"kernels": {"scale": {"blok": [1]}}})", "\"block\""},

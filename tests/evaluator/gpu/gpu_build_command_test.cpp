@@ -163,7 +163,7 @@ TEST_CASE("build.command of device code: each way to fail has a reason of its ow
   CHECK(contains(reason(": > \"$2\""), "made nothing where ${LIBRARY} says"));
   CHECK(contains(reason("echo '{}' > \"$2.json\""), "made nothing where ${LIBRARY} says"));
   CHECK(contains(reason("echo text > \"$2\"; echo tried >&2"),
-                 "made a file that is no code object and no bundle of such; it said:\ntried"));
+                 "made a file that is neither a code object nor a bundle of code objects; it said:\ntried"));
   CHECK(contains(reason("echo 'int x;' > o.c; gcc -c o.c -o \"$2\""),
                  "code for another processor (ELF machine"));
   CHECK_FALSE(contains(reason("printf '\\033[2Jgone\\n' >&2; exit 1"), "\033"));
@@ -172,8 +172,8 @@ TEST_CASE("build.command of device code: each way to fail has a reason of its ow
   };
   CHECK(contains(says("{"), "says of the launch what cannot be used: ${LIBRARY}.json:1"));
   CHECK(contains(says(""), "says of the launch what cannot be used: ${LIBRARY}.json"));
-  CHECK(contains(says(R"({"shared": -4})"), "/shared is no size of shared memory: -4"));
-  CHECK(contains(says(R"({"shared": 99999999999})"), "/shared is no size of shared memory: 99999999999"));
+  CHECK(contains(says(R"({"shared": -4})"), "/shared is not a size of shared memory: -4"));
+  CHECK(contains(says(R"({"shared": 99999999999})"), "/shared is not a size of shared memory: 99999999999"));
   CHECK(contains(says(R"({"threads": 4})"), "threads"));
   CHECK(contains(reason("set -e\n" + command_script + "head -c 2000000 /dev/zero > \"$2.json\"\n"),
                  "more than 1 MiB"));

@@ -150,5 +150,5 @@ TEST_CASE("GpuEvaluator: what cannot be built without its device is refused") {
                          ConfigError);
   };
   refused(DeviceProblem{}, id_of_l4, "no compiling without the device for this backend: hip");
-  refused(for_cuda(), "Stand-in of a GPU, driver 60000000", "this is no identity of a CUDA device");
+  refused(for_cuda(), "Stand-in of a GPU, driver 60000000", "this is not an identity of a CUDA device");
 }

@@ -88,8 +88,8 @@ TEST_CASE("gpu_ordinal: devices by number, or by platform and number within it")
   cuda.devices = {GpuDevice{}};
   CHECK(contains(refused("0:0", cuda), "there is no such device"));
   GpuStatus none;
-  none.problem = "no loader";
-  CHECK(contains(refused("0:0", none), "no loader"));
+  none.problem = "not a loader";
+  CHECK(contains(refused("0:0", none), "not a loader"));
 }
 
 TEST_CASE("gpu_status: says what is there, and why not") {

@@ -158,7 +158,7 @@ TEST_CASE("build.command: each way to fail has a reason of its own") {
   CHECK(has(reason("exit 3"), "the build command ended with exit code 3 and without a message"));
   CHECK(has(reason("exit 0"), "ended well, but made nothing where ${LIBRARY} says"));
   CHECK(has(reason("echo tried >&2; mkdir \"$2\""), "it said:\ntried"));
-  CHECK(has(reason("echo text > \"$2\""), "no object file"));
+  CHECK(has(reason("echo text > \"$2\""), "neither an object file"));
   CHECK(has(reason("echo 'void other() {}' > o.c; gcc -fPIC -c o.c -o \"$2\""),
             "undefined reference to `scale'"));
   CHECK(has(reason("gcc -c -DNAME='(' \"$1\" -o \"$2\""), "kernel.c:1:"));

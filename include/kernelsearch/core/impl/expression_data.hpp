@@ -123,7 +123,7 @@ struct ExprLimits {
   static constexpr std::size_t cells = std::size_t{1} << 21;  // list elements and characters alive at once
 };
 
-/// Parses `text` into nodes; false with the message in `error` where it is no expression.
+/// Parses `text` into nodes; false with the message in `error` where it is not an expression.
 bool parse_expression(std::string_view text, ExpressionData& data, std::string& error);
 
 /// Assigns slots to names and locals and compiles the program; false with the message in `error`.

@@ -158,7 +158,7 @@ constexpr Field natural(std::string_view name, std::string_view summary) {
   return field_as<std::uint64_t, Members...>(name, Bounds{}, summary);
 }
 
-/// Of an enumeration: each enumerator has the number of its place in `Names`.
+/// For an enumeration: each enumerator has the number of its place in `Names`.
 template <auto Member, const auto& Names>
 constexpr Field choice(std::string_view name, std::string_view summary) {
   using Options = typename MemberParts<decltype(Member)>::Options;

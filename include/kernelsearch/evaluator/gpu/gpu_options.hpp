@@ -40,7 +40,7 @@ struct GpuOptions {
   CacheMode cache = CacheMode::cold;
   std::string architecture{};  ///< to compile for; empty: the first device's
   /// The identity (GpuDevice::id) of a device that is not here: the evaluator compiles for it and measures
-  /// nothing, so `devices` are not looked at. Of CUDA only; empty: it measures.
+  /// nothing, so `devices` are not looked at. For CUDA only; empty: it measures.
   std::string build_for{};
   std::filesystem::path cache_directory{};  ///< of compiled kernels; empty: `$XDG_CACHE_HOME/kernelsearch`
   std::filesystem::path worker{};           ///< the kernelsearch-gpu-worker program; empty: looked for
@@ -53,7 +53,7 @@ struct GpuOptions {
   std::uint64_t buffer_memory = 0;  ///< for the sets of buffers of one shape; 0: a quarter of the free memory
   std::size_t builders = 0;         ///< compiler processes at a time; 0: one for each core, six of OpenCL
   GpuLimits limits{};
-  /// Of processes in which a candidate's launch function runs; kernels that the evaluator launches on a
+  /// For processes in which a candidate's launch function runs; kernels that the evaluator launches on a
   /// device need none. Kernels that run on the host's processors run in it too.
   Sandbox sandbox = Sandbox::automatic;
   /// Whether a driver that compiles in no sandbox may compile outside of one.

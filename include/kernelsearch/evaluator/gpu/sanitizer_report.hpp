@@ -11,7 +11,7 @@ namespace kernelsearch {
 /// What a tool of NVIDIA's Compute Sanitizer reported of one run.
 struct SanitizerReport {
   bool complete = false;     ///< the summary was reached: without it nothing is known
-  std::uint64_t errors = 0;  ///< as the summary counts them; warnings of racecheck are none
+  std::uint64_t errors = 0;  ///< as the summary counts them; warnings of racecheck do not count
   std::string first;         ///< the first error with all that was said of it, on one line; empty: none
   std::string kernel;        ///< in which it happened
   std::string address;       ///< that was accessed, hexadecimal; empty where it is not said

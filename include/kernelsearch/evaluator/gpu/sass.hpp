@@ -32,7 +32,7 @@ struct SassFunction {
   std::vector<SassLoop> loops;     ///< by address
   std::optional<std::size_t> hot;  ///< of the loops: see `parse_sass`
   SassCounts in_loops;             ///< of all loops, each instruction once, and subroutines they call
-  /// The same of the loops that have instructions of the tensor cores in them, however deep: what stands in
+  /// The same of the loops that have instructions of the tensor cores in them, however deep: what is in
   /// the loops of warps that only copy is not there.
   SassCounts in_product_loops;
   std::vector<std::string> calls{};  ///< other functions of the image, by name
@@ -68,7 +68,7 @@ struct SassOptions {
 /// average; absent without any). Where every function is complete and there is a loop,
 /// sass.loops.instructions and sass.loops.<signature> of all loops together (a kernel whose warps have parts
 /// of their own has copies and products in different ones), and
-/// sass.product_loops.<barrier_arrive|mbarrier_arrive>. Of the hot loop of the function that has the most
+/// sass.product_loops.<barrier_arrive|mbarrier_arrive>. For the hot loop of the function that has the most
 /// work in its, sass.loop.instructions and sass.loop.<signature>; absent without a loop, or where a function
 /// is not complete.
 [[nodiscard]] Features sass_features(const std::vector<SassFunction>& functions);

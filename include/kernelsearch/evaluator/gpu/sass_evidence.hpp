@@ -19,7 +19,7 @@ struct SassQuestion {
 
 /// Looks into the function `name` of child and parent: verified where the child has more instructions of the
 /// signature (or fewer) than the parent. A root has no parent: then none is what it is compared with. Names
-/// of functions are no evidence, nor is what other functions contain (CUDA optimisation skill V2 searched the
+/// of functions prove nothing, nor does what other functions contain (CUDA optimisation skill V2 searched the
 /// whole dump, so that a kernel called reduce_shfl passed for one that shuffles).
 [[nodiscard]] Evidence sass_evidence(const SassQuestion& question, const std::string& name,
                                      const std::vector<SassFunction>& child,

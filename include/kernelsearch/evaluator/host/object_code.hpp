@@ -43,7 +43,7 @@ struct ObjectCode {
 /// by calls and jumps, through the library's own tables of linkage, and by taking an address (threads are
 /// given theirs so). With the output of `objdump -R` before it, also what those tables hold for code that
 /// does not go through them by name, and what a computed call may find in data. Names serve to find what is
-/// called and are no evidence of anything. Work that makes a loop hot is arithmetic and memory access, packed
+/// called and prove nothing. Work that makes a loop hot is arithmetic and memory access, packed
 /// instructions counting for 4, 8 or 16. Nothing of other processors. Any text can be parsed.
 [[nodiscard]] ObjectCode parse_object_code(std::string_view text, std::string_view entry);
 

@@ -213,7 +213,7 @@ KERNELSEARCH_INLINE std::vector<CodeLoop> code_loops(
       instructions += graph.first[b + 1] - graph.first[b];
       loop.end = std::max(loop.end, lines[graph.first[b + 1] - 1].address);
     }
-    // The branch to itself behind a kernel's end keeps runaway threads; it is no loop of the program.
+    // The branch to itself behind a kernel's end keeps runaway threads; it is not a loop of the program.
     if (instructions == 1) continue;
     for (const std::size_t b : blocks) {
       ++depth[b];

@@ -85,7 +85,7 @@ KERNELSEARCH_INLINE void summarize(ShapeMeasurement& shape) {
 
 namespace detail {
 
-/// How much wider than their bootstrap the 95 % interval of so many independent groups is: Student's quantile
+/// How much wider than the bootstrap the 95 % interval of this many independent groups is: Student's quantile
 /// over the normal one, and the variance that is lost by resampling (Davison and Hinkley, Bootstrap Methods
 /// and their Application, section 2.6).
 inline double widening_of_few(std::size_t groups) {

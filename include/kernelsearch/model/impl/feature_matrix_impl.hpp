@@ -29,7 +29,7 @@ KERNELSEARCH_INLINE void FeatureMatrix::reserve(std::size_t rows) {
 }
 
 KERNELSEARCH_INLINE void FeatureMatrix::refuse(std::size_t given, const char* todo) const {
-  detail::raise<ConfigError>("these are no rows of the matrix",
+  detail::raise<ConfigError>("these are not rows of the matrix",
                              std::to_string(given) + " numbers for " + std::to_string(columns_) + " columns",
                              todo);
 }

@@ -82,7 +82,7 @@ class GaussianProcessObjective {
 }  // namespace detail
 
 struct GaussianProcess::Posterior {
-  /// Of the point with each observation, as a share of the signal variance.
+  /// For the point with each observation, as a share of the signal variance.
   [[nodiscard]] Eigen::VectorXd covariances(const GaussianProcess& process,
                                             std::span<const double> point) const;
 

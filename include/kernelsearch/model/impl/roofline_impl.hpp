@@ -12,7 +12,7 @@
 namespace kernelsearch {
 namespace detail {
 
-/// A feature in percent; what is no finite number is not known.
+/// A feature in percent; what is not a finite number is not known.
 inline std::optional<double> share(const Features& profile, std::string_view name) {
   const auto percent = profile.find(name);
   if (!percent || !std::isfinite(*percent)) return std::nullopt;

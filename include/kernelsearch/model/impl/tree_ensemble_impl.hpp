@@ -40,7 +40,7 @@ KERNELSEARCH_INLINE TreeEnsemble TreeEnsemble::grow(const FeatureMatrix& rows,
 KERNELSEARCH_INLINE TreeEnsemble TreeEnsemble::of(std::size_t features, std::vector<DecisionNode> nodes,
                                                   std::vector<std::uint32_t> roots) {
   const auto refuse = [](const std::string& given, const char* todo) {
-    detail::raise<ConfigError>("these nodes are no trees", given, todo);
+    detail::raise<ConfigError>("these nodes are not trees", given, todo);
   };
   if (roots.empty()) refuse("no roots", "give the position of one root for each tree");
   for (const std::uint32_t root : roots)

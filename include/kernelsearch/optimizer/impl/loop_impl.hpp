@@ -18,7 +18,7 @@
 
 namespace kernelsearch::detail {
 
-/// The objective of an evaluation, infinity unless it is ok. One that is no number makes it a failure, here
+/// The objective of an evaluation, infinity unless it is ok. One that is NaN makes it a failure, here
 /// and not in each policy: nothing is less than NaN, so the first to have it would stay the best for good.
 /// Objectives that cannot be had of the `first` right evaluation are the user's error, and not its own.
 inline double judged_objective(Evaluation& evaluation, const OptimizerOptions& options, bool first) {
@@ -407,7 +407,7 @@ Result<void> Loop<Candidate, Proposal>::resume(Parts& parts, const RunRecord<Can
       if (--entry.left == 0) outstanding.erase(found);
     } else {
       if (!told.proposal)
-        return Fault{"the record holds a foreign trial without its point",
+        return Fault{"the record holds a trial from outside without its point",
                      "trial " + std::to_string(number(outcome.id)), "the record is damaged: start a new run"};
       proposal = std::make_shared<const Proposal>(*told.proposal);
     }
@@ -428,7 +428,7 @@ bool Loop<Candidate, Proposal>::step(Parts& parts, const AnyRule& rule, Watching
   for (Job<Candidate>& job : jobs) {
     job.context.on_inner = [&](const InnerTrial& inner) { observers.inner(job.id, inner); };
     Evaluation evaluation = parts.evaluate(job.candidate, job.context);
-    // What was cut short by a stop is no verdict on the candidate.
+    // What was cut short by a stop is not a verdict on the candidate.
     if (options_.stop.stop_requested() && evaluation.verdict != Verdict::ok) break;
     tell(parts, job.id, std::move(evaluation), observers);
     if (rule.reached(progress())) {

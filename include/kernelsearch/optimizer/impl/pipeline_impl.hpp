@@ -187,7 +187,7 @@ class Pipeline {
     post(Event{Evaluated{work.proposal, work.id, std::move(evaluation)}});
   }
 
-  /// What was cut short by a stop is no verdict on the candidate.
+  /// What was cut short by a stop is not a verdict on the candidate.
   [[nodiscard]] std::optional<Evaluation> kept(Evaluation evaluation) {
     if (stop_.stop_requested() && evaluation.verdict != Verdict::ok) return std::nullopt;
     return evaluation;

@@ -60,7 +60,7 @@ KERNELSEARCH_INLINE std::size_t BayesianSearch::State::add(const Config& config)
 
 KERNELSEARCH_INLINE void BayesianSearch::State::record(const Observation<Config>& observation) {
   ledger.record(observation);
-  if (!ledger.space().contains(observation.proposal)) return;  // foreign, of another space
+  if (!ledger.space().contains(observation.proposal)) return;  // from outside, of another space
   Point& point = points[add(observation.proposal)];
   const bool was_known = !std::isnan(point.objective), was_good = std::isfinite(point.objective);
   const Outcome& outcome = observation.outcome;

@@ -87,7 +87,7 @@ KERNELSEARCH_INLINE std::vector<Config> HelionLfbo::ask(std::size_t n) {
 
 KERNELSEARCH_INLINE void HelionLfbo::tell(std::span<const Observation<Config>> batch) {
   for (const Observation<Config>& observation : batch) {
-    // What is told anew of a configuration that was proposed is no foreign one: it revises a result.
+    // What is told anew of a configuration that was proposed does not come from outside: it revises a result.
     if (!observation.outcome.origin && !ledger_.known(observation.proposal))
       foreign_.push_back(observation.proposal);
     ledger_.record(observation);

@@ -413,7 +413,7 @@ struct HierarchicalUcb::State {
     for (const std::size_t node : waited_on)
       for (std::size_t s = 0; s < strategies; ++s)
         pending[arm_of(cluster[node], s)] += static_cast<double>(ledger.pending(node, s));
-    // An answer that a strategy does not apply is no pull and has no reward, but the arm is no longer one
+    // An answer that a strategy does not apply is not a pull and has no reward, but the arm is no longer one
     // that nothing is known of: without this it would be asked again on each new kernel first.
     count_declined();
     for (std::size_t arm = 0; arm < pending.size(); ++arm) pending[arm] += declined[arm];

@@ -118,7 +118,7 @@ class KnownTruth {
         return explain(node.args[0], !known, found);
       case ExprOp::logical_and:
       case ExprOp::logical_or:
-        // Of a conjunction that fails those that fail, of one that holds all; disjunctions the other way.
+        // For a conjunction that fails those that fail, of one that holds all; disjunctions the other way.
         for (const std::uint32_t arg : node.args)
           if (truth(arg) == known) explain(arg, known, found);
         return;

@@ -54,7 +54,8 @@ class MethodChooser {
       const Method& method = methods_[decision.method];
       if (taken == slots) {
         decision.reason = MethodReason::over_budget;
-        decision.words = "it passed, but the axis has no slot beside " + winners + ": " + decision.words;
+        decision.words =
+            "it passed, but the axis has no slot in addition to " + winners + ": " + decision.words;
       } else if (const Method* other = coupled_with(method)) {
         decision.reason = MethodReason::coupled;
         const bool excluded = holds(method.excludes, other->id) || holds(other->excludes, method.id);
@@ -152,7 +153,7 @@ class MethodChooser {
   [[nodiscard]] std::string lacking(const Method& method) const {
     if (method.architecture > 0 && architecture_ == 0)
       return "it needs sm_" + std::to_string(method.architecture) +
-             ", and the device is none of NVIDIA's that is known";
+             ", and the device is not one of NVIDIA's that are known";
     if (method.architecture > architecture_)
       return "it needs sm_" + std::to_string(method.architecture) + ", the device is sm_" +
              std::to_string(architecture_);

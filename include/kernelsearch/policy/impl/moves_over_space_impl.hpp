@@ -40,7 +40,7 @@ KERNELSEARCH_INLINE std::optional<Config> MovesOverSpace::restart() {
 }
 
 KERNELSEARCH_INLINE void MovesOverSpace::nothing_came(const Move& move, std::uint64_t theirs) {
-  // The policy needs a trial of it; numbers from the top are none that a run reaches.
+  // The policy needs a trial of it; no run reaches numbers from the top.
   constexpr std::uint64_t top = ~std::uint64_t{0};
   Observation<Move> observation{move, {}};
   observation.outcome.id = TrialId{top - refused_++};

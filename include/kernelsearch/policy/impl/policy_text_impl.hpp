@@ -111,7 +111,7 @@ class PolicyTextParser {
       const std::string_view token = word();
       if (!is_field_word(token)) {
         at_ = begin;
-        return wrong("an entry of a list that is no string", "write words or strings in quotes");
+        return wrong("an entry of a list that is not a string", "write words or strings in quotes");
       }
       entries.emplace_back(token);
     } while (takes(','));

@@ -156,7 +156,7 @@ KERNELSEARCH_INLINE void RooflineBudget::settle(const Observation<Move>& observa
   for (SkillAblation& ablation : its.ablations) {
     std::vector<std::string> names;
     for (const std::size_t method : ablation.methods) names.push_back(options_.methods[method].id);
-    // Of several kernels made of one proposal the first right one counts.
+    // Among several kernels made of one proposal the first right one counts.
     if (names != observation.proposal.strategies || ablation.verdict == Verdict::ok) continue;
     ablation.id = outcome.id;
     ablation.verdict = verdict;
@@ -346,7 +346,7 @@ KERNELSEARCH_INLINE bool RooflineBudget::mend(SkillIteration& now) {
     plan(Move{MoveKind::debug, {furthest->id}, {}, 0}, Role::branch);
     return true;
   }
-  ask_again(1);  // not one of them is code: there is nothing to mend
+  ask_again(1);  // not one of them is code: there is nothing to repair
   return true;
 }
 

@@ -69,7 +69,7 @@ KERNELSEARCH_INLINE void SimulatedAnnealing::tell(std::span<const Observation<Co
     }
     if (std::isfinite(objective))
       successes_.insert(std::lower_bound(successes_.begin(), successes_.end(), objective), objective);
-    // The best of the first points, and a foreign result only where it is better.
+    // The best of the first points, and a result from outside only where it is better.
     const bool starting = heard_++ < options_.starts || !observation.outcome.origin;
     if (starting ? !current_ || objective < current_->objective : accepts(objective))
       current_ = {observation.proposal, objective};

@@ -111,7 +111,7 @@ KERNELSEARCH_INLINE std::optional<Config> SpaceStrategies::apply(
   }
 
   std::vector<Config> options;
-  if (move.strategies.empty()) {  // mend it, or choose for me
+  if (move.strategies.empty()) {  // repair it, or choose for me
     options = space_.neighbours(parent, Neighbourhood::hamming);
     rng.shuffle(options);
   } else if (move.strategies.size() == 1) {

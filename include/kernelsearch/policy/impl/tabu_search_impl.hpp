@@ -95,7 +95,7 @@ KERNELSEARCH_INLINE void TabuSearch::tell(std::span<const Observation<Config>> b
     if (!(objective < (best_ ? best_->objective : std::numeric_limits<double>::infinity()))) continue;
     best_ = {observation.proposal, objective};
     best_move_ = moves_;
-    // A foreign best is where the walk goes on.
+    // A best from outside is where the walk goes on.
     if (!observation.outcome.origin && current_) stand(observation.proposal);
   }
 }

@@ -84,7 +84,7 @@ KERNELSEARCH_INLINE Tpe::Density Tpe::density(std::vector<const Config*> centres
         kind == TunableKind::categorical || kind == TunableKind::boolean || kind == TunableKind::permutation;
     const auto last = static_cast<double>(m - 1);
     const double width = std::max(options_.min_bandwidth, 0.5 * shrink * last);
-    // Of an unordered tunable half the mass leaves the centre at first, less as kernels grow in number.
+    // For an unordered tunable half the mass leaves the centre at first, less as kernels grow in number.
     const double away = 0.5 * shrink / last;
     std::vector<double> kernel(m), scale(m), sums(m);
     for (std::size_t d = 0; d < m; ++d) {

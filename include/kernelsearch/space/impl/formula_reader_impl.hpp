@@ -184,7 +184,7 @@ class FormulaReader {
     return leaf_of(owner(index), std::move(table), false);
   }
 
-  /// Numbers of one tunable, by evaluating them; none where one fails or is no number.
+  /// Numbers of one tunable, by evaluating them; none where one fails or is not a number.
   NodeId table_of_numbers(std::uint32_t index, bool as_truth) {
     if (nodes()[index].op == ExprOp::local) return Formulas::none;
     const ExpressionPart part(*expression_, index);

@@ -315,7 +315,7 @@ class SpaceMaker {
     const LevelNodes nodes(*formulas_, relations, order);
     Layers layers;
     if (!GroupWalk(*formulas_, nodes, order, domains_, options_.max_states).run(layers)) {
-      if (searching_culprit_) return true;  // so many states are hardly all dead ends
+      if (searching_culprit_) return true;  // that many states are hardly all dead ends
       entangled_ = Fault{"the tunables are too entangled to build their space",
                          data_.tunables[order[0]].name + " and those connected to it",
                          "shorten value lists, simplify constraints or raise SpaceOptions::max_states"};

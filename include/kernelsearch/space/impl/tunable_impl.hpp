@@ -132,8 +132,8 @@ KERNELSEARCH_INLINE Tunable Tunable::of(std::string name, std::vector<Value> val
 KERNELSEARCH_INLINE Tunable Tunable::with_default(const Value& value) const {
   const std::optional<std::size_t> at = position(value);
   if (!at) {
-    detail::raise<ConfigError>("a default is none of the tunable's values", name + " = " + to_string(value),
-                               "choose one of the values or add it");
+    detail::raise<ConfigError>("a default is not one of the tunable's values",
+                               name + " = " + to_string(value), "choose one of the values or add it");
   }
   Tunable copy = *this;
   copy.default_index = *at;

@@ -53,7 +53,7 @@ inline bool fits_kind(TunableKind kind, const Value& value) {
 [[nodiscard]] inline Result<void> validate_values(const Tunable& t) {
   if (t.values.empty()) return Fault{"a tunable has no values", t.name, "give it at least one"};
   if (t.default_index >= t.values.size()) {
-    return Fault{"a default is none of the tunable's values",
+    return Fault{"a default is not one of the tunable's values",
                  t.name + " at position " + std::to_string(t.default_index),
                  "use a position below " + std::to_string(t.values.size())};
   }

@@ -24,7 +24,7 @@ struct CudaSkillV2Settings {
 };
 
 /// CUDA optimisation skill V2 with any generator. `E` brings what it decides by as features: the profile
-/// (Profiled), the machine code and the times beside the parent's (docs/systems/cuda_skill_v2.md).
+/// (Profiled), the machine code and the times next to the parent's (docs/systems/cuda_skill_v2.md).
 template <class G, class E>
 using CudaSkillV2 = Optimizer<RooflineBudget, G, E>;
 

@@ -21,7 +21,7 @@ namespace kernelsearch {
 /// tried methods, interactions, and the first ten kernels of the frontier. Every figure is from the store.
 [[nodiscard]] std::string skill_summary(const RunStore& store, RunId run, const RooflineBudget& search);
 
-/// Writes env.json and state.json alone, as after each step: where the run is, for whoever watches its folder
+/// Writes env.json and state.json alone, as after each step: where the run is, for those who watch its folder
 /// or finds it after a kill. Each file is replaced whole.
 void write_skill_state(const RunStore& store, RunId run, const Problem& problem, const RooflineBudget& search,
                        const std::filesystem::path& folder, const DevicePeaks& peaks = {});
