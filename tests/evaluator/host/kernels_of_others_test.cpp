@@ -227,7 +227,7 @@ TEST_CASE("host: an exception that nothing catches is said with its text, also w
     return evaluation.reason;
   };
   CHECK(reason(R"x(std::out_of_range(\"tile 7 of 4\"))x") ==
-        "an exception that nothing caught ended it while it ran: tile 7 of 4");
+        "an exception that nothing caught ended it while it ran: tile 7 of 4 (shape s)");
   CHECK(reason("Own()").find(": of its own") != std::string::npos);
   CHECK(reason("42").find("exception that nothing caught") == std::string::npos);
 }
