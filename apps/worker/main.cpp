@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <typeinfo>
 
 #include "floating_state.hpp"
@@ -51,6 +52,10 @@ void note_refused_memory() {
 
 using ExceptionType = std::type_info* (*)();
 ExceptionType exception_of_kernel = nullptr;
+// What else of the kernel's C++ library tells what its exception says.
+using CurrentException = std::exception_ptr (*)();
+CurrentException current_exception_of_kernel = nullptr;
+const std::type_info* exception_type_of_kernel = nullptr;
 
 /// What a worker without a kernel calls, to show what its own loop takes.
 void no_kernel(void* const*) {}
@@ -80,10 +85,37 @@ bool refused_threads() {
   return false;
 }
 
+/// The text of the kernel's exception, where it is derived from std::exception; else null.
+const char* exception_text() {
+  if (exception_of_kernel == nullptr || current_exception_of_kernel == nullptr ||
+      exception_type_of_kernel == nullptr)
+    return nullptr;
+  const std::type_info* const type = exception_of_kernel();
+  if (type == nullptr) return nullptr;
+  // Never destroyed: our C++ library is another one than the kernel's, and the process ends.
+  union Kept {
+    std::exception_ptr pointer;
+    void* object;  // which is all that it holds
+    Kept() : pointer(current_exception_of_kernel()) {}
+    ~Kept() {}
+  } const kept;
+  void* object = kept.object;
+  if (object == nullptr || !exception_type_of_kernel->__do_catch(type, &object, 1)) return nullptr;
+  return static_cast<const std::exception*>(object)->what();
+}
+
 void end_by_exception() {
+  const char* const text = refused_memory ? nullptr : exception_text();
   const std::uint32_t why = refused_memory      ? want_of_memory
                             : refused_threads() ? want_of_threads
+                            : text != nullptr   ? uncaught
                                                 : nothing_failed;
+  if (why == uncaught && last_reply != nullptr) {
+    last_reply->failed = why;
+    std::snprintf(last_reply->text, sizeof last_reply->text, "%s", text);
+    ::send(socket_fd, last_reply, sizeof *last_reply, MSG_NOSIGNAL);
+    _exit(5);
+  }
   if (why != nothing_failed && last_reply != nullptr) {
     last_reply->failed = why;
     ::send(socket_fd, last_reply, reply_bytes, MSG_NOSIGNAL);
@@ -99,6 +131,9 @@ void watch_memory(void* library) {
   if (set_new == nullptr || set_terminate == nullptr) return;
   if (void* const type = dlsym(library, "__cxa_current_exception_type"); type != nullptr)
     std::memcpy(&exception_of_kernel, &type, sizeof type);
+  if (void* const current = dlsym(library, "_ZSt17current_exceptionv"); current != nullptr)
+    std::memcpy(&current_exception_of_kernel, &current, sizeof current);
+  exception_type_of_kernel = static_cast<const std::type_info*>(dlsym(library, "_ZTISt9exception"));
   SetHandler set = nullptr;
   std::memcpy(&set_new_handler_of_kernel, &set_new, sizeof set_new);
   std::memcpy(&set, &set_terminate, sizeof set_terminate);

@@ -42,6 +42,7 @@ enum Failure : std::uint32_t {
   want_of_threads,  ///< it ends
   write_to_inputs,  ///< it ends; `offset` says where
   left_changed,     ///< `offset` says which register of the processor, see LeftChanged
+  uncaught,         ///< it ends by an exception; `text` is what the exception says
 };
 
 /// What a caller relies on and a call left otherwise than it found it.

@@ -266,6 +266,11 @@ std::optional<Fault> WorkerClient::answered(Got got, const Command& command, con
         during, static_cast<double>(settings_.memory) / 0x1p30);
     return Fault{Verdict::crashed, text};
   }
+  if (reply.failed == host_protocol::uncaught) {
+    stop();
+    return Fault{Verdict::crashed, "an exception that nothing caught ended it " + std::string(during) + ": " +
+                                       std::string(reply.text, strnlen(reply.text, sizeof reply.text))};
+  }
   if (reply.failed == host_protocol::write_to_inputs) {
     stop();
     forbidden_write_ = reply.offset;

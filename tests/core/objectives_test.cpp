@@ -59,7 +59,7 @@ TEST_CASE("Objectives: values are formulas over time and features, and come back
   CHECK(!objectives.reads({"sass.", "code."}));
 }
 
-TEST_CASE("Objectives: one number stands for several, whatever their units") {
+TEST_CASE("Objectives: one number stands for several, in any units") {
   const Objectives objectives = Objectives::parse("time; energy_joules weight 3");
   Evaluation evaluation = evaluation_of(16, 1);
   const Result<double> scalar = objectives.try_judge(evaluation);

@@ -24,7 +24,7 @@ struct Objective {
   bool is_formula = false;  ///< the value is a formula of its own, and not what the name names
 };
 
-/// What a search minimizes or maximizes: nothing but the time where there are no rows. This is the one place
+/// What a search minimizes or maximizes: the time alone if rows are missing. This is the one place
 /// that turns the features of an evaluation into values.
 ///
 /// Policies that know one objective are told the weighted geometric mean of the losses, where the loss of a
@@ -44,10 +44,10 @@ class Objectives {
 
   [[nodiscard]] bool only_time() const noexcept { return rows_.empty(); }
   [[nodiscard]] std::span<const Objective> rows() const noexcept { return rows_; }
-  /// As parse() reads it; `time` where there are no rows.
+  /// As parse() reads it; `time` without rows.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static std::string text_of(const Objective& row);
-  /// The row of that name; null where there is none.
+  /// The row of that name; null if it is missing.
   [[nodiscard]] const Objective* find(std::string_view name) const noexcept;
   /// Whether a formula reads a feature whose name begins with one of these.
   [[nodiscard]] bool reads(std::initializer_list<std::string_view> prefixes) const noexcept;
@@ -67,7 +67,7 @@ class Objectives {
   std::vector<Objective> rows_;
 };
 
-/// Whether `a` is no worse than `b` in each loss, and better in one.
+/// Whether `a` is at least as good as `b` in each loss, and better in one.
 [[nodiscard]] bool dominates(std::span<const double> a, std::span<const double> b) noexcept;
 
 /// The indices of those that none of the others dominates, in order; of equal ones the first alone. An empty

@@ -43,7 +43,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }
   [[nodiscard]] explicit operator bool() const noexcept { return ok(); }
 
-  /// The value. ConfigError with the error's text where there is none.
+  /// The value. ConfigError with the error's text if it failed.
   [[nodiscard]] T& operator*() & { return *checked(std::get_if<0>(&state_)); }
   [[nodiscard]] const T& operator*() const& { return *checked(std::get_if<0>(&state_)); }
   [[nodiscard]] T&& operator*() && { return std::move(*checked(std::get_if<0>(&state_))); }

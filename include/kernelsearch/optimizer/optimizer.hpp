@@ -78,7 +78,7 @@ class Optimizer {
     return run(Never{}, observers...);
   }
 
-  /// A number is no stop rule; this says what is one.
+  /// A number is not a stop rule; this says what is one.
   template <std::integral Number, class... Observers>
   RunSummary run(Number, Observers&...) {
     static_assert(sizeof(Number) == 0, "a number is not a stop rule: did you mean run(MaxTrials{...})?");

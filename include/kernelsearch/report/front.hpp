@@ -33,7 +33,7 @@ struct ParetoFront {
 [[nodiscard]] ParetoFront pareto_front_of(const RunStore& store, RunId run);
 
 /// The right trial that is best in the objective of that name, the first told of equals; nothing where none
-/// is right. ConfigError for a name that is none of the run's objectives.
+/// is right. ConfigError for a name that is not one of the run's objectives.
 [[nodiscard]] std::optional<StoredTrial> best_trial_by(const RunStore& store, RunId run,
                                                        std::string_view objective);
 

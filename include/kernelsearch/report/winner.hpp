@@ -27,8 +27,8 @@ struct WinnerFiles {
 
 /// Writes the best trial of a run to `folder`, which is made if need be; existing files are replaced. The
 /// problem names the entry point and how it was built; the code is the trial's own, from the store.
-/// ConfigError when the run has no right candidate or the trial is not a kernel. `trial`: another right one
-/// than the winner, e.g. of the Pareto front.
+/// ConfigError when the run has no right candidate or the trial is not a kernel. `trial`: another one than
+/// the winner, e.g. of the Pareto front.
 WinnerFiles write_winner(const RunStore& store, RunId run, const Problem& problem,
                          const std::filesystem::path& folder, std::optional<TrialId> trial = {});
 

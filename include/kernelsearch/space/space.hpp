@@ -108,7 +108,7 @@ class Space {
   [[nodiscard]] std::span<const std::uint32_t> usable(std::size_t i) const;
 
   [[nodiscard]] const Value& value(const Config& config, std::size_t i) const;
-  /// The same by name; ConfigError with the nearest name where there is no such tunable.
+  /// The same by name; ConfigError with the nearest name if the tunable is unknown.
   [[nodiscard]] const Value& value(const Config& config, std::string_view name) const;
   [[nodiscard]] std::vector<Value> values(const Config& config) const;
 

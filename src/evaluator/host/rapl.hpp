@@ -13,7 +13,7 @@ namespace kernelsearch::detail {
 /// read the counters.
 class Rapl {
  public:
-  /// Nothing where there are no packages there, or a counter cannot be read.
+  /// Nothing if packages are missing there, or a counter cannot be read.
   [[nodiscard]] static std::optional<Rapl> open(const std::filesystem::path& folder = "/sys/class/powercap");
 
   /// Joules since the last call, or since open(); nothing where a counter cannot be read any more. A counter

@@ -212,3 +212,22 @@ TEST_CASE("kernels of others: a timed shape whose arrays are empty gets a word")
                 said);
   CHECK_MESSAGE(said.find("shape edge") == std::string::npos, said);
 }
+
+TEST_CASE("host: an exception that nothing catches is said with its text, also with two bases") {
+  const auto reason = [](const std::string& thrown) {
+    const std::string text =
+        R"x({"schema": 1, "name": "thrower", "function": "thrower", "kernel": {"device": {"text":
+        "#include <stdexcept>\n#include <string>\nstruct Own : private std::string, public std::runtime_error { Own() : std::runtime_error(\"of its own\") {} };\nextern \"C\" void thrower(int n, float* y) { if (n > 0) throw )x" +
+        thrown + R"x(; y[0] = 1; }"}},
+        "arguments": [{"name": "n", "type": "i32"}, {"name": "y", "type": "f32", "size": "n", "role": "out"}],
+        "shapes": [{"name": "s", "n": 64}], "tunables": {"T": [1, 2]},
+        "reference": {"function": "fill", "source": {"text": "void fill(int n, real* y) { for (int i = 0; i < n; ++i) y[i] = 1; }"}}})x";
+    const Evaluation evaluation = judged_here(parse_problem(text, "."));
+    CHECK(evaluation.verdict == Verdict::crashed);
+    return evaluation.reason;
+  };
+  CHECK(reason(R"x(std::out_of_range(\"tile 7 of 4\"))x") ==
+        "an exception that nothing caught ended it while it ran: tile 7 of 4 (shape s)");
+  CHECK(reason("Own()").find(": of its own") != std::string::npos);
+  CHECK(reason("42").find("exception that nothing caught") == std::string::npos);
+}
