@@ -70,15 +70,18 @@ def cost_of(text, limit):
     return max(sum(one.numel() * one.element_size() for one in held) / (limit * MIB), counter.get_total_flops() / OPERATIONS)
 
 
-def smaller(text, limit):
-    """The text with smaller numbers, and what it costs; as it is where it does not work on `meta`."""
+def smaller(text, limit, seconds=60):
+    """The text with smaller numbers, and what it costs; as it is where it does not work on `meta`. Ends after `seconds`."""
     tree = ast.parse(text)
+    end = time.monotonic() + seconds  # recurrent layers take long on `meta`, step by step
     cost = cost_of(text, limit)
-    while cost is not None and cost > 1:
+    while cost is not None and cost > 1 and time.monotonic() < end:
         best = None
         numbers = numbers_in(tree)
         equal = [[one for one in numbers if one.value == value] for value in sorted({one.value for one in numbers})]
         for group in [[one] for one in numbers] + [group for group in equal if len(group) > 1]:  # some must stay equal
+            if best is not None and time.monotonic() > end:
+                break
             before = group[0].value
             for node in group:
                 node.value = before // 2

@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/run/measurement_context.hpp"
@@ -65,12 +64,11 @@ void add_tasks(const fs::path& folder, const fs::path& root, std::string_view ex
 }
 
 std::string text_of_answer(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in)
+  std::optional<std::string> text = try_whole_file(file);
+  if (!text)
     detail::raise<ConfigError>("an answer cannot be read", file.string(),
                                "check the file and its permissions");
-  return text;
+  return *std::move(text);
 }
 
 /// `level_1_problem_19_sample_` of the task `level1/19_Name`; empty where it has no such name.

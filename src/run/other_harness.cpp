@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "kernelsearch/core/clean_text.hpp"
+#include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "process/run_command.hpp"
@@ -21,9 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Empty where there is no such file.
 std::string text_in(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return try_whole_file(file).value_or("");
 }
 
 /// The task's file, or the files of its folder in order.

@@ -45,6 +45,7 @@ RULES = {
             ("src/remote/slurm_job.cpp", "shell_launch("): "each name in it by shell_word(), slurm_place()",
             ("src/run/made_problem.cpp", "shell_launch(line"): "make_problem.json's command, each word by shell_word(), shown before",
             ("src/external/line_process.cpp", "shell_launch(command"): "--policy-command, of the command line alone",
+            ("src/run/other_harness.cpp", "shell_launch(command"): "bench --harness, of the command line alone; its two words by shell_word()",
         }),
 }
 
