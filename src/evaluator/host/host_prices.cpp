@@ -88,7 +88,7 @@ std::vector<VectorPrices> host_prices(const fs::path& cache_directory) {
   const fs::path file = folder / (sha256(key) + ".txt");
   if (auto kept = read_prices(try_whole_file(file).value_or(""))) return *std::move(kept);
   std::vector<VectorPrices> prices = measure_host_prices();
-  // Prices that cannot be kept are measured again next time, which is no reason to fail.
+  // Prices that cannot be kept are measured again next time, and that is not an error.
   (void)detail::create_private_folders(folder);
   (void)detail::replace_file(file, prices_text(prices));
   return prices;

@@ -264,7 +264,7 @@ Features HostSampler::profile(const Candidate& candidate) {
     if (!impl_->tools)
       impl_->tools = std::make_unique<Impl::Tools>(impl_->problem, impl_->host, impl_->options);
     return impl_->tools->sample(candidate);
-  } catch (const Error&) {  // nothing is known, and it is no fault of the candidate's
+  } catch (const Error&) {  // nothing is known, and the candidate is not to blame
     return {};
   }
 #else

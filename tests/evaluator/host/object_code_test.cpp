@@ -332,7 +332,7 @@ kernelsearch_entry():
   CHECK(features.find("code.call.expf.line") == 3);
   CHECK(features.find("code.call.tanhf.line") == 7);
   CHECK_FALSE(features.find("code.call.free"));
-  // without lines, and with names that are none
+  // the same without lines
   std::string bare;
   std::istringstream lines(tabs);
   for (std::string line; std::getline(lines, line);)
