@@ -141,6 +141,43 @@ std::string host_loop_text(const Features& features) {
                    {"vector_512", "vector_256", "vector_128", "scalar_fp", "spill"});
 }
 
+/// What the hot loop calls, from where, and what of the time that takes; then the line with most of it.
+std::string call_text(const Features& features) {
+  constexpr std::string_view prefix = "code.call.";
+  struct Called {
+    std::string function;
+    std::optional<double> line, share;
+  };
+  std::vector<Called> called;
+  bool sampled = features.find("code.hot_line").has_value();
+  for (const auto& [name, value] : features) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string function = name.substr(prefix.size(), name.find('.', prefix.size()) - prefix.size());
+    if (called.empty() || called.back().function != function) called.push_back({function, {}, {}});
+    if (name.ends_with(".line")) called.back().line = value;
+    if (name.ends_with(".share")) called.back().share = value;
+    sampled = sampled || name.ends_with(".share");
+  }
+  std::stable_sort(called.begin(), called.end(), [](const Called& a, const Called& b) {
+    return a.share.value_or(0) > b.share.value_or(0);
+  });
+  std::string text;
+  for (const Called& one : called) {
+    text += (text.empty() ? "- it calls " : "; ") + clean_text(one.function);
+    if (one.line) text += fmt::format(" from line {:.0f}", *one.line);
+    if (one.share)
+      text += fmt::format(", {:.3g} % of the time", *one.share);
+    else if (sampled)
+      text += ", less than 1 % of the time";
+  }
+  if (!text.empty()) text += sampled ? "\n" : " (their share of the time was not sampled)\n";
+  const auto line = features.find("code.hot_line"), share = features.find("code.hot_line.share");
+  if (line && share)
+    text += fmt::format("- line with most of the time, what it calls included: {:.0f} ({:.3g} %)\n", *line,
+                        *share);
+  return text;
+}
+
 std::string gpu_loop_text(const Features& features) {
   return loop_text(features, "sass.",
                    {{"tensor_core", "on the matrix units"},
@@ -352,7 +389,7 @@ std::string observed_text(const Features& features, std::size_t most_others) {
     if (intensity) text += fmt::format(", {:.3g} operations a byte", *intensity);
     text += '\n';
   }
-  text += gpu_loop_text(features) + host_loop_text(features);
+  text += gpu_loop_text(features) + host_loop_text(features) + call_text(features);
   if (const auto nondeterministic = features.find("nondeterministic");
       nondeterministic && *nondeterministic > 0)
     text += "- its results differ from call to call, within the tolerance\n";

@@ -175,7 +175,8 @@ Compiled CompileCache::compile(const CompileJob& job, Product product, const std
   const double begin = monotonic_seconds();
   const Compiler compiler = find(job.command.front());
   std::vector<std::string> before{compiler.path, "-std=c++20"}, after;
-  if (product == Product::library) before.insert(before.end(), {"-fPIC", "-shared"});
+  // Lines alone (-g1): the code is the same, and what the hot loop calls is told with the line of the call.
+  if (product == Product::library) before.insert(before.end(), {"-fPIC", "-shared", "-g1"});
   for (std::size_t i = 1; i < job.command.size(); ++i)
     (is_link_input(job.command[i]) ? after : before).push_back(job.command[i]);
   std::string content = "2\n" + machine_ + "\n" + compiler.identity + "\n";

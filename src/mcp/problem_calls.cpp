@@ -175,7 +175,7 @@ std::string memory_text(const RunStore& store, RunId run, const Problem& problem
 std::string RunTools::facts(RunId run, const StoredTrial& trial) const {
   const Problem problem = manager.problem_of(run);
   std::string text = "## Machine\n\n" + manager.machine_of(run) + '\n';
-  text += problem_text(problem);
+  text += problem_text(problem, manager.facts_of(run));
   text += fmt::format("\n## Kernel: {} of run {}\n\n", trial_name(trial.outcome.id), number(run));
   if (trial.candidate)
     text += kernel_text(stored_candidate(manager.store(), problem, trial), kernel_language(problem),
@@ -191,11 +191,19 @@ ToolReply RunTools::describe_problem(const json& arguments, const ToolCall&) con
     return ToolReply::failed("name one: run, a run's number, or problem, a path below the root" + names);
   }
   Problem problem;
-  if (arguments.contains("run"))
-    problem = manager.problem_of(run_of(manager, arguments));
-  else
+  ProblemFacts facts;
+  if (arguments.contains("run")) {
+    const RunId run = run_of(manager, arguments);
+    problem = manager.problem_of(run);
+    facts = manager.facts_of(run);
+  } else {
     problem = read_problem(manager.root().find_problem(arguments["problem"].get<std::string>()));
-  return replied(problem_text(problem), problem_json(problem));
+    try {
+      facts.peaks = device_peaks(problem);
+    } catch (const Error&) {  // then shapes have no least time
+    }
+  }
+  return replied(problem_text(problem, facts), problem_json(problem));
 }
 
 ToolReply RunTools::prompt(const json& arguments, const ToolCall&) const {

@@ -9,6 +9,7 @@
 
 #include "call_progress.hpp"
 #include "kernelsearch/agents/feedback.hpp"
+#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/model/roofline.hpp"
 #include "kernelsearch/report/format.hpp"
@@ -50,13 +51,25 @@ struct Explanation {
   }
 };
 
+/// A compiler's first error says more than that the code was changed.
+void add_error(const Evaluation& evaluation, std::string& cause) {
+  if (evaluation.verdict != Verdict::build_failed) return;
+  const std::string errors = compiler_errors(evaluation.reason, 1);
+  const std::string line = clean_text(errors.substr(0, errors.find('\n')));
+  if (!line.empty()) cause += (cause.empty() ? "" : "; ") + ("the compiler's first error: " + line);
+}
+
 Explanation explained(const RunStore& store, RunId run, const StoredTrial& trial) {
   Explanation why{{}, std::string(verdict_advice(trial.outcome.evaluation.verdict))};
-  if (trial.outcome.parents.empty()) return why;
+  if (trial.outcome.parents.empty()) {
+    add_error(trial.outcome.evaluation, why.cause);
+    return why;
+  }
   const auto parent = store.trial(run, trial.outcome.parents.front());
   if (!parent) return why;
   const TrialDifference difference = difference_between(store, *parent, trial);
   why.cause = likely_cause(*parent, trial, difference);
+  add_error(trial.outcome.evaluation, why.cause);
   // Advice on code would lead away from a setting.
   if (!why.cause.empty() && parent->outcome.ok() && difference.settings_alone()) why.advice = why.cause;
   return why;

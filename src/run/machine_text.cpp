@@ -6,16 +6,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "device_facts.hpp"
 #include "evaluator/host/peaks.hpp"
+#include "kernelsearch/agents/feedback.hpp"
 #include "kernelsearch/agents/problem_text.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_roofline.hpp"
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "process/process.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -43,6 +46,35 @@ void add_peaks(std::string& text, const DevicePeaks& peaks, const char* f16) {
   if (!list.empty())
     text += fmt::format("- peaks of computing ({}; a multiplication with addition is two): {}\n",
                         clean_text(peaks.source), list);
+}
+
+/// What functions, divisions and conversions cost, and what the reference's take at best.
+std::string prices_text(const Problem& problem, const MachineFacts& facts) {
+  const VectorPrices& prices = facts.prices;
+  if (prices.bits == 0) return {};
+  std::string text = fmt::format(
+      "- an element costs a core at least, in vectors of {} bits (measured; f32, f64): exp by a polynomial "
+      "{}, "
+      "{}; division {}, {}; conversion from i32 to f32 {}\n",
+      prices.bits, time_text(prices.exponential), time_text(prices.exponential_f64),
+      time_text(prices.division), time_text(prices.division_f64), time_text(prices.conversion));
+  for (const auto& [shape, work] : facts.counted) {
+    const auto seconds = priced_seconds(work, prices, facts.peaks, false, problem.threads);
+    if (!seconds) continue;
+    text += fmt::format(
+        "- shape {}: computing takes at best {} at these prices, with as many operations as the "
+        "reference has: {} additions, multiplications and comparisons",
+        clean_text(shape), time_text(*seconds), work.basic);
+    const auto add = [&text](std::uint64_t count, const char* what) {
+      if (count > 0) text += fmt::format(", {} {}", count, what);
+    };
+    add(work.exponentials, "exponentials, logarithms and the like");
+    add(work.divisions, "divisions");
+    add(work.roots, "square roots");
+    add(work.conversions, "conversions");
+    text += '\n';
+  }
+  return text;
 }
 
 std::string host_text(const Problem& problem, const MachineFacts& facts) {
@@ -74,6 +106,7 @@ std::string host_text(const Problem& problem, const MachineFacts& facts) {
       (levels += levels.empty() ? "" : ", ") +=
           fmt::format("{} {}B/s", clean_text(level.name), scaled_text(*level.bandwidth));
   if (!levels.empty()) text += "- peaks of moving data (read and written together): " + levels + '\n';
+  text += prices_text(problem, facts);
   if (!facts.toolchain.empty()) text += "- compiler: " + clean_text(facts.toolchain) + '\n';
   text +=
       "- arrays of the problem begin at multiples of 64 bytes; rounding is to nearest, subnormal numbers "
@@ -249,6 +282,32 @@ std::string gpu_text(const Problem& problem, const MachineFacts& facts) {
   return text;
 }
 
+/// Whether the reference's text has what is priced.
+bool is_costly(const Problem& problem) {
+  constexpr std::string_view signs[] = {"exp",  "log", "tanh", "sqrt", "pow", "sin",
+                                        "cos",  "erf", "cbrt", " / ",  "/=",  "static_cast<real>",
+                                        "real("};
+  const std::string& text = problem.reference.source;
+  return std::any_of(std::begin(signs), std::end(signs),
+                     [&](std::string_view sign) { return text.find(sign) != std::string::npos; });
+}
+
+std::vector<std::pair<std::string, CountedWork>> counted_shapes(const Problem& problem,
+                                                                const HostOptions& host) {
+  constexpr double limit = 2.0;
+  const double begin = detail::monotonic_seconds();
+  std::vector<std::pair<std::string, CountedWork>> counted;
+  for (const Shape& shape : problem.shapes) {
+    const double left = limit - (detail::monotonic_seconds() - begin);
+    if (!(shape.weight > 0) || left <= 0) continue;
+    const std::optional<CountedWork> work = count_reference(problem, shape, host, left);
+    if (!work) break;  // what does not compile or takes too long does so for the others too
+    if (work->exponentials + work->divisions + work->roots + work->conversions > 0)
+      counted.emplace_back(shape.name, *work);
+  }
+  return counted;
+}
+
 }  // namespace
 
 MachineFacts machine_facts(const Problem& problem, const MeasurementOptions& options, std::string toolchain) {
@@ -262,8 +321,11 @@ MachineFacts machine_facts(const Problem& problem, const MeasurementOptions& opt
       const std::vector<int> cores = detail::peak_cores(facts.host, peaks);
       facts.caches = detail::cache_sizes(cores.front()).bytes;
       facts.peaks = host_peaks(peaks);
+      if (const std::vector<VectorPrices> prices = host_prices(); !prices.empty() && is_costly(problem))
+        facts.prices = prices.back();
     } catch (const ConfigError&) {  // fewer cores than threads: nothing is known of so many
     }
+    if (facts.prices.bits > 0) facts.counted = counted_shapes(problem, host_options(options));
     return facts;
   }
   if (!is_gpu(problem.backend)) return facts;

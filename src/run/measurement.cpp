@@ -14,6 +14,8 @@
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
+#include "kernelsearch/evaluator/host/host_sampler.hpp"
+#include "kernelsearch/evaluator/profiled.hpp"
 #include "kernelsearch/external/command_evaluator.hpp"
 #include "kernelsearch/external/external_evaluator.hpp"
 #include "kernelsearch/external/module_evaluator.hpp"
@@ -81,9 +83,14 @@ AnyEvaluator made(Problem problem, const MeasurementOptions& options, Pairing pa
   }
   HostOptions host = host_options(options);
   host.pairs.when = pairing;
-  if (options.inspect)
-    return CodeInspected<HostEvaluator, Candidate, HostCodeInspector>(HostEvaluator(std::move(problem), host),
-                                                                      HostCodeInspector(inspecting(host)));
+  if (options.inspect) {
+    using Inspected = CodeInspected<HostEvaluator, Candidate, HostCodeInspector>;
+    HostEvaluator evaluator(std::move(problem), host);
+    const ObjectCodeOptions beside = inspecting(evaluator.options());
+    HostSampler sampler(evaluator.problem(), evaluator.options(), {.cores = beside.cores});
+    return Profiled<Inspected, Candidate, HostSampler>(
+        Inspected(std::move(evaluator), HostCodeInspector(beside)), std::move(sampler));
+  }
   return HostEvaluator(std::move(problem), host);
 }
 

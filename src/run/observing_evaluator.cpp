@@ -15,6 +15,8 @@
 #include "kernelsearch/evaluator/host/host_code_inspector.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/evaluator/host/host_roofline.hpp"
+#include "kernelsearch/evaluator/host/host_sampler.hpp"
+#include "kernelsearch/evaluator/profiled.hpp"
 #include "kernelsearch/evaluator/then.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/problem/text_features.hpp"
@@ -29,6 +31,7 @@ struct Observe {
   std::shared_ptr<const Problem> problem;
   CountedRoofline counted;
   std::shared_ptr<NcuProfiler> profiler = nullptr;  ///< one profile at a time is its own matter
+  std::shared_ptr<HostSampler> sampler = nullptr;
 
   void operator()(const Candidate& candidate, Evaluation& evaluation) const {
     for (const auto& [name, value] : traits) evaluation.features.set(name, value);
@@ -36,6 +39,8 @@ struct Observe {
       evaluation.features.set(name, value);
     if (profiler)
       for (const auto& [name, value] : profiler->profile(candidate)) evaluation.features.set(name, value);
+    if (sampler)
+      for (const auto& [name, value] : sampler->profile(candidate)) evaluation.features.set(name, value);
     counted(candidate, evaluation);
   }
 };
@@ -54,13 +59,20 @@ AnyEvaluator counting(E evaluator, Inspector inspector, CountedRoofline step) {
                                                      std::move(step));
 }
 
-/// Disassemblers run next to what is being measured, not on its core.
-ObjectCodeOptions beside(const HostOptions& host) {
-  ObjectCodeOptions code;
-  code.sandbox = host.sandbox;
+/// Disassemblers and samplers run next to what is being measured, not on its core.
+std::vector<int> other_cores(const HostOptions& host) {
+  std::vector<int> cores;
   for (const int core : host_machine().cores)
-    if (core != host.core) code.cores.push_back(core);
-  return code;
+    if (core != host.core) cores.push_back(core);
+  return cores;
+}
+
+ObjectCodeOptions beside(const HostOptions& host) {
+  return {.sandbox = host.sandbox, .cores = other_cores(host)};
+}
+
+HostSampler sampler_beside(const HostEvaluator& evaluator) {
+  return HostSampler(evaluator.problem(), evaluator.options(), {.cores = other_cores(evaluator.options())});
 }
 
 }  // namespace
@@ -94,6 +106,7 @@ ObservingEvaluator make_observing_evaluator(Problem problem, const MeasurementOp
   if (!problem.operations || !problem.bytes)
     missing.emplace_back("the problem declares no operations or no bytes: its gaps are unknown");
   const ObjectCodeOptions code = beside(evaluator.options());
+  step.sampler = std::make_shared<HostSampler>(sampler_beside(evaluator));
   if (find_objdump().empty())
     missing.emplace_back("there is no objdump: nothing can be proven in machine code");
   return {observed(std::move(evaluator), HostCodeInspector(code), std::move(step)), std::move(missing)};
@@ -115,7 +128,9 @@ AnyEvaluator make_inspecting_evaluator(Problem problem, const MeasurementOptions
   } catch (const ConfigError&) {  // fewer cores than threads: there are no peaks of so many
   }
   HostCodeInspector inspector(beside(evaluator.options()));
-  return counting(std::move(evaluator), std::move(inspector), std::move(counted));
+  HostSampler sampler = sampler_beside(evaluator);
+  return Profiled<AnyEvaluator, Candidate, HostSampler>(
+      counting(std::move(evaluator), std::move(inspector), std::move(counted)), std::move(sampler));
 }
 
 }  // namespace kernelsearch

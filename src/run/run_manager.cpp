@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "evaluator/host/peaks.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/policy/policy_choice.hpp"
@@ -414,6 +415,14 @@ std::string RunManager::machine_of(RunId run) const {
   std::string text = detail::decode_options(row).machine;
   return text.empty() ? fmt::format("- device: {}\n- compiler: {}\n", row.info.device, row.info.toolchain)
                       : text;
+}
+
+ProblemFacts RunManager::facts_of(RunId run) const {
+  const auto stored = detail::decode_options(impl_->store.run(run));
+  ProblemFacts facts;
+  facts.peaks = detail::read_peaks(stored.peaks).value_or(DevicePeaks{});
+  facts.cold = stored.options.measurement.cache == "cold";
+  return facts;
 }
 
 RunStore& RunManager::store() noexcept {

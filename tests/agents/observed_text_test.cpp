@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "support/check_has.hpp"
 #include "support/recorded_features.hpp"
 
 using namespace kernelsearch;
@@ -84,6 +85,24 @@ TEST_CASE(
   CHECK(tells(limit_text(features), "runs at 93 % of what the roofline allows"));
   CHECK(observed_text({}).empty());
   CHECK(limit_text({}).empty());
+}
+
+TEST_CASE("observed: what the hot loop calls, from which line, and what of the time it takes") {
+  Features features;
+  features.set("code.loop.instructions", 12);
+  features.set("code.loop.call", 2);
+  features.set("code.call.expf", 1);
+  features.set("code.call.expf.line", 14);
+  features.set("code.call.tanhf", 1);
+  check_has(observed_text(features, 8),
+            ", 2 calls\n- it calls expf from line 14; tanhf (their share of the time was not sampled)\n");
+  features.set("code.call.tanhf.share", 71.24);
+  features.set("code.hot_line", 15);
+  features.set("code.hot_line.share", 80.5);
+  const std::string text = observed_text(features, 8);
+  check_has(text, "- it calls tanhf, 71.2 % of the time; expf from line 14, less than 1 % of the time\n");
+  check_has(text, "- line with most of the time, what it calls included: 15 (80.5 %)\n");
+  CHECK(text.find("code.") == std::string::npos);
 }
 
 TEST_CASE("observed: without counted work the busiest unit decides, else latency and what warps wait for") {

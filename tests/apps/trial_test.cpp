@@ -4,11 +4,14 @@
 // `kernelsearch trial`: every system asks the scripted expert the same number of questions.
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "apps/command.hpp"
 #include "support/check_has.hpp"
+#include "support/loopback_server.hpp"
 
 using namespace kernelsearch_test;
 
@@ -73,6 +76,42 @@ TEST_CASE("trial: a table of the systems named, with each problem; questions are
   check_has(ran.out, "\n| problem | kernelband | peak |");
   check_has(ran.out, "\n| softmax_plain | ");
   CHECK(ran.out.find("geak") == std::string::npos);
+}
+
+TEST_CASE("trial: models of a file are asked, and the table has their replies and tokens") {
+  ::setenv("no_proxy", "127.0.0.1", 1);
+  const std::string kernel = read_text(root + "/data/transformations/proofs/inline_calls/device.cpp");
+  std::atomic<int> asked = 0;
+  std::atomic<bool> right = true;
+  LoopbackServer server([&](const LoopbackServer::Request& request, LoopbackServer::Peer& peer) {
+    const auto body = nlohmann::json::parse(request.body);
+    right = right && body.at("model") == "scripted-1" && request.body.find("softmax") != std::string::npos;
+    // The first reply is a kernel, the others are chat.
+    const std::string reply =
+        ++asked == 1 ? "```cpp device\n" + kernel + "\n```\n" : std::string("I would rather talk.");
+    peer.answer(200,
+                nlohmann::json({{"model", "scripted-1"},
+                                {"choices", {{{"message", {{"content", reply}}}, {"finish_reason", "stop"}}}},
+                                {"usage", {{"prompt_tokens", 1000}, {"completion_tokens", 10}}}})
+                    .dump());
+  });
+  Desk desk;
+  write_text(
+      desk.path() / "models.json",
+      R"({"models": {"one": {"provider": "openai", "model": "scripted-1", "stream": false, "base_url": ")" +
+          server.url() + R"("}}})");
+  const Ran ran =
+      desk.kernelsearch({"trial", softmax_plain, "--models", "models.json", "--store", "trial.db",
+                         "--systems", "best_of_k", "--questions", "2", "--sandbox", "none", "--json"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  const auto cells = ran.json();
+  REQUIRE(cells.size() == 1);
+  CHECK(asked == 2);
+  CHECK(right);
+  CHECK(cells[0]["questions"] == 2);
+  CHECK(cells[0]["wasted"] == 1);  // the reply without a kernel
+  CHECK(cells[0]["tokens"] == 2020);
+  CHECK(cells[0]["ratio"] > 0);
 }
 
 TEST_CASE("trial: what cannot be asked is said, with what to do") {

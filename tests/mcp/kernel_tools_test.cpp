@@ -6,6 +6,8 @@
 #include <memory>
 #include <set>
 
+#include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/run/run_checkpoints.hpp"
 #include "mcp/support.hpp"
@@ -62,6 +64,8 @@ std::string dot_code(const std::string& before_sum) {
 TEST_CASE("describe_problem: what must be computed, as data and as the text that models get") {
   Desk desk(data_of_tree, host_examples);
   const json problem = desk.ok("describe_problem", {{"problem", "matmul"}});
+  if (device_peaks(read_problem(std::filesystem::path(host_examples) / "matmul")).f32)
+    has(desk.text, "- 512: n=512 m=512 k=512, weight 1; 268.4 Mop, 3.146 MB (85.3 op/B); at best ");
   CHECK(problem["backend"] == "host");
   CHECK(problem["function"] == "matmul");
   REQUIRE(problem["arguments"].size() == 6);
@@ -393,6 +397,7 @@ TEST_CASE("tune: it reports each trial, and its cancellation leaves the run usab
     const std::lock_guard lock(desk.place.gate->mutex);
     desk.place.gate->open = false;
   }
+  const json before = desk.ok("status", {{"run", 1}})["runs"][0]["trials"];
   const int tuning = desk.client->modern(
       "tools/call",
       {{"name", "tune"},
@@ -402,6 +407,8 @@ TEST_CASE("tune: it reports each trial, and its cancellation leaves the run usab
   desk.client->send(
       {{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", tuning}}}});
   CHECK(desk.client->server().wait_idle(10));
+  // The configuration that was under way costs no trial.
+  CHECK(desk.ok("status", {{"run", 1}})["runs"][0]["trials"] == before);
   desk.place.gate->let_go();
   const json after =
       desk.ok("tune", {{"run", 1}, {"trial", slow["trial"]}, {"trials", 2}, {"policy", "random"}});
@@ -575,6 +582,10 @@ TEST_CASE("trial tools: real kernels are profiled, compared, validated and tuned
   CHECK(profile["bound"] != "unknown");
   CHECK(profile["gaps"].contains("compute"));
   has(desk.text, "of what the roofline allows");
+  // Who asks for facts or for the problem of a run is told the time that can be reached.
+  has(desk.ok("prompt", {{"run", 1}, {"trial", 1}}).get<std::string>(), "; at best ");
+  desk.ok("describe_problem", {{"run", 1}});
+  has(desk.text, "; at best ");
   // What was seen stays with the trial.
   CHECK(desk.ok("explain_verdict", {{"run", 1}, {"trial", 1}})["features"].contains("roof_utilisation"));
 

@@ -149,6 +149,8 @@ TEST_CASE("run_tools: an agent writes kernels") {
   CHECK(reply["trial"]["verdict"] == "build_failed");
   CHECK(reply["is_best"] == false);
   has(reply["trial"]["reason"].get<std::string>(), "error: broken");
+  has(reply["cause"].get<std::string>(), "; the compiler's first error: ");
+  has(reply["cause"].get<std::string>(), "error: broken");
   has(desk.text, "Mend what the first error");
   reply = desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("bug")}, {"answers", true}});
   CHECK(reply["trial"]["verdict"] == "wrong_result");

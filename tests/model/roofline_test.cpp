@@ -64,7 +64,7 @@ TEST_CASE("roofline_gaps: no axis has more left than the roof above the kernel")
       profile({{"compute_utilisation", 2}, {"dram_utilisation", 90}, {"roof_utilisation", 90}});
   CHECK(roofline_gaps(stream)[Axis::memory].value() == doctest::Approx(0.1));
   CHECK(roofline_gaps(stream)[Axis::compute].value() == doctest::Approx(0.1));
-  CHECK(bound_of(roofline_gaps(stream)) == Bound::bandwidth);
+  CHECK(bound_of(roofline_gaps(stream)) == Bound::near_peak);
   const Features product =
       profile({{"compute_utilisation", 30}, {"memory_utilisation", 1}, {"roof_utilisation", 30}});
   CHECK(roofline_gaps(product)[Axis::compute].value() == doctest::Approx(0.7));
@@ -117,6 +117,19 @@ TEST_CASE("roofline_gaps: a kernel at its roof is near its peak, on whichever si
   half.set("roof_utilisation", 50);
   half.set("dram_utilisation", 50);
   CHECK(bound_of(roofline_gaps(half)) == Bound::bandwidth);
+}
+
+TEST_CASE("roofline_gaps: at the roof of counted work a host's kernel is near its peak without counters") {
+  const Features near =
+      profile({{"compute_utilisation", 22}, {"memory_utilisation", 89}, {"roof_utilisation", 89}});
+  CHECK(roofline_gaps(near)[Axis::latency].value() == doctest::Approx(0.11));
+  CHECK(bound_of(roofline_gaps(near)) == Bound::near_peak);
+  // farther away nothing is known of waiting, and a pipe that is busy says nothing of memory
+  const Features far =
+      profile({{"compute_utilisation", 22}, {"memory_utilisation", 84}, {"roof_utilisation", 84}});
+  CHECK_FALSE(roofline_gaps(far)[Axis::latency]);
+  CHECK(bound_of(roofline_gaps(far)) == Bound::bandwidth);
+  CHECK_FALSE(roofline_gaps(profile({{"tensor_utilisation", 93}}))[Axis::memory]);
 }
 
 TEST_CASE("roofline_gaps: beyond the limits there is no gap, and what is no number is unknown") {

@@ -95,6 +95,26 @@ TEST_CASE("machine_text: a Vulkan device in the words of shaders") {
   CHECK(machine_says(machine_text(problem, facts), "- Vulkan device: none was found on this machine\n"));
 }
 
+TEST_CASE("machine_text: what functions, divisions and conversions cost, and what a shape's take at best") {
+  Problem problem = read_problem(example_folder + "host/softmax");
+  MachineFacts facts = run_test::zen4();
+  CHECK(!machine_says(machine_text(problem, facts), "exp by a polynomial"));
+  facts.prices = {512, 0.25e-9, 1e-9, 0.5e-9, 2e-9, 0.125e-9};
+  facts.counted = {
+      {"short rows", {.basic = 1181, .divisions = 3000, .exponentials = 2000, .conversions = 7}}};
+  const std::string text = machine_text(problem, facts);
+  CAPTURE(text);
+  CHECK(
+      machine_says(text,
+                   "in vectors of 512 bits (measured; f32, f64): exp by a polynomial 0.25 ns, 1 ns; division "
+                   "0.5 ns, 2 ns; conversion from i32 to f32 0.125 ns\n"));
+  CHECK(machine_says(
+      text,
+      "- shape short rows: computing takes at best 1.5 us at these prices, with as many operations "
+      "as the reference has: 1181 additions, multiplications and comparisons, 2000 exponentials, "
+      "logarithms and the like, 3000 divisions, 7 conversions\n"));
+}
+
 TEST_CASE("machine_text: a host's vectors, caches and peaks") {
   Problem problem = read_problem(example_folder + "host/matmul");
   MachineFacts facts = run_test::zen4();

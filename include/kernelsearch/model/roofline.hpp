@@ -58,8 +58,8 @@ enum class Bound : std::uint8_t {
 /// the largest stall_<reason> of those that are waiting: not gmma, math_pipe_throttle, selected and
 /// not_selected, where a unit is busy or another warp issues. What the profile lacks stays empty. Where
 /// roof_utilisation or tensor_utilisation is known, no gap is larger than what the larger of them leaves: an
-/// axis cannot be used more than the other one allows, and warps that wait at the roof hold nothing back. One
-/// that would be is a hair smaller, so that the limit on whose side the kernel is comes first.
+/// axis cannot be used more than the other one allows, and warps that wait at the roof hold nothing back; one
+/// that would be is a hair smaller. Where roof_utilisation leaves less than 0.15, that is each unknown gap.
 [[nodiscard]] RooflineGaps roofline_gaps(const Features& profile);
 
 /// The gaps as the skill's published scripts have them: a metric that is missing counts as a full gap, for

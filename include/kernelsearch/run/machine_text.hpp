@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
+#include "kernelsearch/evaluator/host/host_prices.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/policy/method_choice.hpp"
 #include "kernelsearch/problem/problem.hpp"
@@ -25,10 +27,14 @@ struct MachineFacts {
   MethodDevice device = {};                ///< what processor or GPU have, e.g. `avx512`, `tma`
   DevicePeaks peaks = {};                  ///< empty: unknown
   std::string toolchain = {};              ///< compiler and version; empty: unknown
+  VectorPrices prices = {};                ///< in the host's widest vectors; `bits` 0: unknown
+  /// What the reference does on timed shapes, by name, where it has functions, divisions or conversions.
+  std::vector<std::pair<std::string, CountedWork>> counted = {};
 };
 
 /// What is found on this machine. Peaks of the host are those kept in the cache, else measured (less than
-/// half a second a core) and kept. A missing GPU stays empty.
+/// half a second a core) and kept, as prices are. References are counted for two seconds. A missing GPU stays
+/// empty.
 [[nodiscard]] MachineFacts machine_facts(const Problem& problem, const MeasurementOptions& options,
                                          std::string toolchain = {});
 

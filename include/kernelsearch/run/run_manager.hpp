@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "kernelsearch/agents/problem_text.hpp"
 #include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/run/root_folder.hpp"
 #include "kernelsearch/run/run.hpp"
@@ -79,6 +80,8 @@ class RunManager {
 
   /// The machine that a stored run is measured on, in words for a model.
   [[nodiscard]] std::string machine_of(RunId run) const;
+  /// What the run's models are told of how its problem is measured; without peaks where it was begun without.
+  [[nodiscard]] ProblemFacts facts_of(RunId run) const;
 
   [[nodiscard]] RunStore& store() noexcept;
   [[nodiscard]] const RunStore& store() const noexcept;

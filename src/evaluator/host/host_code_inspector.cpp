@@ -66,7 +66,7 @@ ObjectCode HostCodeInspector::read(const fs::path& library, const std::string& e
   detail::Boxed boxed;
   boxed.files = {{file.number(), "/library.so", library.string(), false}};
   // Tables of linkage first. A library without them is not one of ours, but has code all the same.
-  boxed.argv = {"/bin/sh", "-c", "\"$0\" -R \"$1\" 2>/dev/null; exec \"$0\" -d --no-show-raw-insn \"$1\"",
+  boxed.argv = {"/bin/sh", "-c", "\"$0\" -R \"$1\" 2>/dev/null; exec \"$0\" -d -l --no-show-raw-insn \"$1\"",
                 impl_->program.string(), detail::path_in(sandbox, boxed)};
   const std::string folder = impl_->program.parent_path().string();
   if (!folder.starts_with("/usr") && !folder.starts_with("/bin")) boxed.readable.emplace_back(folder);

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/evaluator/host/host_sanitizer.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +13,7 @@
 #include <utility>
 
 #include "evaluator/host/sanitizer_text.hpp"
+#include "evaluator/host/shape_inputs.hpp"
 #include "judge/arena.hpp"
 #include "judge/compile.hpp"
 #include "judge/input_generator.hpp"
@@ -22,7 +21,6 @@
 #include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/judge/translation_unit.hpp"
-#include "kernelsearch/problem/element_access.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "process/run_command.hpp"
 #include "process/sandboxed.hpp"
@@ -32,12 +30,9 @@ namespace {
 
 using detail::raise;
 
-constexpr int inputs_fd = 3;
 constexpr const char* array_mark = "kernelsearch-array";
 // Around every array, in bytes: the largest that AddressSanitizer has. Farther away may be anything.
 constexpr std::uint64_t red_zone = 2048;
-// The program itself is written into the sandbox.
-constexpr std::uint64_t max_file = std::uint64_t{256} << 20;
 
 // Reads the arguments from descriptor 3, says where it put the arrays, and calls the kernel. It stands before
 // the tunables' macros and includes nothing, so that it neither meets the kernel's names nor lends headers.
@@ -111,30 +106,6 @@ std::string error_line(const std::string& message) {
   return message.substr(begin, message.find('\n', begin) - begin);
 }
 
-class Inputs {
- public:
-  Inputs() : file_(memfd_create("kernelsearch-inputs", MFD_CLOEXEC)) {}
-
-  void add(const void* data, std::size_t bytes) {
-    for (std::size_t done = 0; done < bytes;) {
-      const ssize_t wrote = ::write(file_.number(), static_cast<const char*>(data) + done, bytes - done);
-      if (wrote <= 0)
-        raise<DeviceError>("the inputs do not fit into memory", std::to_string(bytes) + " bytes",
-                           "free memory");
-      done += static_cast<std::size_t>(wrote);
-    }
-  }
-  void add(std::uint64_t number) { add(&number, sizeof number); }
-
-  [[nodiscard]] int from_start() {
-    lseek(file_.number(), 0, SEEK_SET);
-    return file_.number();
-  }
-
- private:
-  detail::Descriptor file_;
-};
-
 class Sanitizer {
  public:
   Sanitizer(Problem problem, const HostOptions& host, const HostSanitizerOptions& options)
@@ -152,8 +123,8 @@ class Sanitizer {
       const std::string& name = problem_.shapes[shape].name;
       const double left = deadline_ - detail::monotonic_seconds();
       const auto plan = detail::plan_shape(problem_, candidate_, shape);
-      if (bytes_of(plan) > options_.max_bytes)
-        leave_out("shape " + name + ": it needs " + std::to_string(bytes_of(plan) >> 20) + " MiB");
+      if (detail::array_bytes(plan) > options_.max_bytes)
+        leave_out("shape " + name + ": it needs " + std::to_string(detail::array_bytes(plan) >> 20) + " MiB");
       else if (left <= 0)
         leave_out("shape " + name + ": the time for it was used up");
       else
@@ -163,26 +134,11 @@ class Sanitizer {
   }
 
  private:
-  static std::uint64_t bytes_of(const detail::ShapePlan& plan) {
-    std::uint64_t bytes = 0;
-    for (const auto& argument : plan.arguments) bytes += argument.count * argument.element_bytes();
-    return bytes;
-  }
-
-  static std::vector<std::byte> bytes_of(const detail::PlannedArgument& scalar) {
-    std::vector<std::byte> bytes(size_in_bytes(scalar.type));
-    if (const auto* whole = std::get_if<std::int64_t>(&scalar.value))
-      store_element(scalar.type, *whole, bytes.data());
-    else
-      store_element(scalar.type, to_number(scalar.value), bytes.data());
-    return bytes;
-  }
-
   std::vector<std::size_t> by_size() const {
     std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
     for (std::size_t s = 0; s < problem_.shapes.size(); ++s)
       if (is_valid(problem_, problem_.shapes[s], candidate_))
-        sizes.emplace_back(bytes_of(detail::plan_shape(problem_, candidate_, s)), s);
+        sizes.emplace_back(detail::array_bytes(detail::plan_shape(problem_, candidate_, s)), s);
     std::sort(sizes.begin(), sizes.end());
     std::vector<std::size_t> shapes;
     for (const auto& [bytes, shape] : sizes) shapes.push_back(shape);
@@ -246,35 +202,25 @@ class Sanitizer {
   }
 
   detail::Finished call(const detail::ShapePlan& plan, double seconds) {
-    const detail::Contents contents = generator_.contents(plan, InputFlavour::declared, options_.seed);
-    Inputs inputs;
-    inputs.add(plan.arguments.size());
-    for (std::size_t a = 0; a < plan.arguments.size(); ++a) {
-      const detail::PlannedArgument& argument = plan.arguments[a];
-      const std::vector<std::byte> scalar = argument.is_array ? std::vector<std::byte>() : bytes_of(argument);
-      const std::vector<std::byte>& given = argument.is_array ? contents[a] : scalar;
-      inputs.add(argument.is_array ? argument.count * argument.element_bytes() : scalar.size());
-      inputs.add(argument.is_array ? 1 : 0);
-      inputs.add(given.empty() ? 0 : 1);
-      inputs.add(given.data(), given.size());
-    }
+    detail::ShapeInputs inputs(plan, generator_.contents(plan, InputFlavour::declared, options_.seed));
     const detail::Descriptor program = detail::open_for_reading(program_.string());
     detail::Boxed boxed;
     boxed.files = {{program.number(), "/kernel", program_.string(), true}};
     boxed.argv = {path_in(host_.sandbox, boxed)};
-    boxed.descriptors = {{inputs_fd, inputs.from_start()}};
+    boxed.descriptors = {{detail::inputs_fd, inputs.from_start()}};
     boxed.readable = host_.readable;
     boxed.cores = machine_.cores;
     boxed.processes = true;
     // Its shadow memory takes terabytes of addresses, so memory is limited by what is used.
     const std::uint64_t memory =
-        (std::max(host_.limits.run_memory, problem_.memory.value_or(0)) + 4 * bytes_of(plan)) >> 20;
+        (std::max(host_.limits.run_memory, problem_.memory.value_or(0)) + 4 * detail::array_bytes(plan)) >>
+        20;
     boxed.environment = {"ASAN_OPTIONS=detect_leaks=0:color=never:redzone=" + std::to_string(red_zone) +
                              ":max_redzone=" + std::to_string(red_zone) +
                              ":hard_rss_limit_mb=" + std::to_string(memory),
                          "UBSAN_OPTIONS=color=never:print_stacktrace=0"};
     boxed.limits = {{RLIMIT_CORE, 0},
-                    {RLIMIT_FSIZE, max_file},
+                    {RLIMIT_FSIZE, detail::max_program},
                     {RLIMIT_CPU, static_cast<std::uint64_t>(seconds) * machine_.cores.size() + 1}};
     return run_command(launch_in(host_.sandbox, boxed), seconds, 1 << 20);
   }

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/evaluator/host/object_code.hpp"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <initializer_list>
 #include <map>
+#include <memory>
 
 #include "evaluator/host/object_kinds.hpp"
 #include "kernelsearch/core/impl/text.hpp"
@@ -46,6 +50,9 @@ std::string_view take_word(std::string_view& text) {
 struct Line : CodeLine {
   ObjectKind kind;
   std::size_t function = 0;
+  std::size_t source_line = 0;
+  std::string linked;  ///< what it calls, or goes to as the last thing that it does, by name
+  bool calls = false;
 };
 
 struct Function {
@@ -88,9 +95,53 @@ Destination destination_of(std::string_view text) {
   return to;
 }
 
+/// `/work/device:14` or `/work/device:14 (discriminator 3)`, as `-l` writes before instructions: the number,
+/// 0 of a region that is not the device's; nothing for other lines and for the system's headers, from which
+/// functions are inlined.
+std::optional<std::size_t> source_line_of(std::string_view text) {
+  if (text.empty() || text.front() == ' ' || text.find('\t') != std::string_view::npos) return std::nullopt;
+  if (const std::size_t more = text.find(" (discriminator "); more != std::string_view::npos)
+    text = text.substr(0, more);
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == text.size()) return std::nullopt;
+  std::size_t number = 0;
+  for (const char c : text.substr(colon + 1)) {
+    if (c < '0' || c > '9' || number > 100'000'000) return std::nullopt;
+    number = 10 * number + static_cast<std::size_t>(c - '0');
+  }
+  const std::string_view file = text.substr(0, colon);
+  if (begins_with(file, "/usr/") || file.find("/include/") != std::string_view::npos) return std::nullopt;
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  return is_one_of(name, {"macros", "host", "kernelsearch_entry", "<stdin>", "<built-in>"}) ? 0 : number;
+}
+
+/// A function's name without its scope, its parameters and what the compiler adds: `gate` of `_ZL4gatef`.
+std::string plain_name(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> read(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  std::string name = status == 0 && read ? std::string(read.get()) : symbol;
+  constexpr std::string_view unnamed = "(anonymous namespace)::";
+  for (std::size_t at = name.find(unnamed); at != std::string::npos; at = name.find(unnamed))
+    name.erase(at, unnamed.size());
+  name = name.substr(0, name.find_first_of("(<[.@"));
+  if (const std::size_t blank = name.rfind(' '); blank != std::string::npos) name.erase(0, blank + 1);
+  if (const std::size_t scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
+  constexpr std::size_t longest = 40;
+  const bool plain =
+      !name.empty() && name.size() <= longest && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return c == '_' || (c < 128 && std::isalnum(c) != 0);
+      });
+  return plain ? name : std::string();
+}
+
 class Reader {
  public:
   void line(std::string_view text) {
+    if (const auto place = source_line_of(text)) {
+      source_line_ = *place;
+      return;
+    }
     text = detail::trimmed(text);
     if (constexpr std::string_view word = "file format "; text.find(word) != std::string_view::npos) {
       const std::string_view format = text.substr(text.find(word) + word.size());
@@ -124,6 +175,7 @@ class Reader {
     std::string plain = linked_name(name);  // without a table of symbols the dynamic linker's names are left
     if (plain.empty()) plain = name;
     functions_.push_back({std::move(plain), address, lines_.size(), lines_.size(), {}, {}});
+    source_line_ = 0;
   }
 
   /// `3fd8 R_X86_64_GLOB_DAT  row@@Base` or `3e10 R_X86_64_RELATIVE  *ABS*+0x10f0`
@@ -176,6 +228,7 @@ class Reader {
     Line line;
     line.address = address;
     line.function = functions_.size() - 1;
+    line.source_line = source_line_;
     line.kind = detail::object_kind(mnemonic, text, function.framed);
     flow(line, function, mnemonic, text, comment);
     lines_.push_back(std::move(line));
@@ -213,6 +266,8 @@ class Reader {
     }
     refer(function, to);
     if (jump && !to.linked.empty()) line.kind.set(ObjectSignature::call);  // the last thing that it does
+    line.calls = call || (jump && !to.linked.empty());
+    line.linked = to.linked;
     if (!to.linked.empty())
       linked_.emplace_back(lines_.size(), to.linked);
     else if (to.address)
@@ -230,6 +285,7 @@ class Reader {
   }
 
   std::vector<bool> reached_from(std::size_t entry) const;
+  ObjectCall call_of(std::size_t line) const;
 
   std::vector<Function> functions_;                          // by address
   std::vector<Line> lines_;                                  // by address
@@ -237,6 +293,7 @@ class Reader {
   std::map<std::string, std::size_t, std::less<>> names_;
   std::map<std::uint64_t, Destination> slots_;  // of tables of linkage, by address
   std::vector<Destination> in_data_;            // what other data hold addresses of
+  std::size_t source_line_ = 0;                 // of the instructions that follow
   bool in_text_ = true, foreign_ = false, open_ = false, relocated_ = false;
 };
 
@@ -265,6 +322,21 @@ std::vector<bool> Reader::reached_from(std::size_t entry) const {
   return reached;
 }
 
+ObjectCall Reader::call_of(std::size_t at) const {
+  const Line& line = lines_[at];
+  ObjectCall call;
+  call.source_line = line.source_line;
+  if (line.flow == CodeFlow::call && at + 1 < lines_.size()) call.returns_to = lines_[at + 1].address;
+  std::string symbol = line.linked;
+  if (!line.targets.empty())
+    if (const auto f = function_at(line.targets.front())) {
+      symbol = functions_[*f].name;
+      call.target = functions_[*f].address;
+    }
+  call.function = plain_name(symbol);
+  return call;
+}
+
 ObjectCode Reader::code(std::string_view entry) {
   ObjectCode code;
   for (std::size_t f = 0; f < functions_.size(); ++f) names_.emplace(functions_[f].name, f);
@@ -280,6 +352,7 @@ ObjectCode Reader::code(std::string_view entry) {
   std::vector<CodeLine> flow(1);
   flow[0].flow = CodeFlow::branch;
   std::vector<ObjectKind> kinds(1);
+  std::vector<std::optional<std::size_t>> calls(1);  // by the place in `flow`
   bool unreached = false, computed_call = false;
   for (std::size_t f = 0; f < functions_.size(); ++f) {
     const Function& function = functions_[f];
@@ -304,6 +377,12 @@ ObjectCode Reader::code(std::string_view entry) {
       ++flow.back().address;
       for (std::uint64_t& target : flow.back().targets) ++target;
       kinds.push_back(kind);
+      code.places.push_back({lines_[i].address, lines_[i].source_line});
+      calls.emplace_back();
+      if (lines_[i].calls) {
+        calls.back() = code.calls.size();
+        code.calls.push_back(call_of(i));
+      }
       for (std::size_t s = 0; s < object_signature_names.size(); ++s)
         if (kind.is(static_cast<ObjectSignature>(s))) {
           ++code.functions.back().counts.values[s];
@@ -331,7 +410,35 @@ ObjectCode Reader::code(std::string_view entry) {
   for (std::size_t i = 0; i < found.size(); ++i)
     static_cast<CodeLoop&>(code.loops[i]) = {found[i].begin - 1, found[i].end - 1, found[i].depth};
   code.hot = hottest_loop(found, work);
+  if (code.hot)
+    (void)code_loops(flow, [&](std::size_t loop, std::size_t line, bool /*own*/) {
+      if (loop == *code.hot && calls[line]) code.calls[*calls[line]].hot = true;
+    });
   return code;
+}
+
+/// The functions that the hot loop calls from most places, as features.
+void set_calls(Features& features, const std::vector<ObjectCall>& calls) {
+  constexpr std::size_t most = 4;
+  struct Called {
+    std::size_t places = 0, source_line = 0;
+  };
+  std::map<std::string, Called> called;
+  for (const ObjectCall& call : calls) {
+    if (!call.hot || call.function.empty()) continue;
+    Called& one = called[call.function];
+    ++one.places;
+    if (one.source_line == 0) one.source_line = call.source_line;
+  }
+  std::vector<std::pair<std::string, Called>> list(called.begin(), called.end());
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.second.places > b.second.places; });
+  list.resize(std::min(list.size(), most));
+  for (const auto& [function, one] : list) {
+    features.set("code.call." + function, static_cast<double>(one.places));
+    if (one.source_line > 0)
+      features.set("code.call." + function + ".line", static_cast<double>(one.source_line));
+  }
 }
 
 }  // namespace
@@ -358,6 +465,7 @@ Features object_features(const ObjectCode& code) {
     features.set("code." + name, static_cast<double>(code.counts.values[s]));
     if (hot != nullptr) features.set("code.loop." + name, static_cast<double>(hot->counts.values[s]));
   }
+  if (hot != nullptr) set_calls(features, code.calls);
   return features;
 }
 

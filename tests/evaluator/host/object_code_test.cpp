@@ -251,6 +251,93 @@ TEST_CASE("object_code: nested loops, by the documented format") {
   CHECK(code.counts.of(ObjectSignature::branch) == 2);
 }
 
+TEST_CASE("object_code: what the hot loop calls, by plain names and the lines of the kernel's text") {
+  const std::string text = R"(k.so:     file format elf64-x86-64
+
+Disassembly of section .text:
+
+0000000000001130 <_ZL4gatef>:
+_ZL4gatef():
+/work/device:2
+    1130:\tsub    $0x8,%rsp
+/work/device:3
+    1134:\tvxorps 0xec4(%rip),%xmm0,%xmm0        # 2000 <_fini+0xe0c>
+_ZSt3expf():
+/usr/include/c++/12/cmath:223
+    113c:\tcall   1050 <expf@plt>
+_ZL4gatef():
+/work/device:3
+    1141:\tvdivss %xmm0,%xmm1,%xmm0
+/work/device:4
+    1155:\tret
+
+0000000000001160 <k>:
+k():
+/work/device:6
+    1160:\ttest   %edi,%edi
+    1162:\tjle    11d0 <k+0x70>
+/work/device:7 (discriminator 3)
+    1180:\tvmovss (%rbx),%xmm1
+    1196:\tcall   1130 <_ZL4gatef>
+_ZSt4tanhf():
+/usr/include/c++/12/cmath:502 (discriminator 3)
+    11aa:\tcall   1040 <tanhf@plt>
+k():
+/work/device:7 (discriminator 3)
+    11b8:\tvmovss %xmm0,-0x4(%rbp)
+/work/device:6 (discriminator 3)
+    11c0:\tjne    1180 <k+0x20>
+/work/device:9
+    11c6:\tcall   1060 <free@plt>
+    11d0:\tret
+
+00000000000011e0 <kernelsearch_entry>:
+kernelsearch_entry():
+/work/kernelsearch_entry:1
+    11e0:\tjmp    1160 <k>
+)";
+  std::string tabs = text;
+  for (std::size_t at = tabs.find("\\t"); at != std::string::npos; at = tabs.find("\\t"))
+    tabs.replace(at, 2, "\t");
+  const ObjectCode code = parse_object_code(tabs, "kernelsearch_entry");
+  REQUIRE(code.calls.size() == 4);
+  const std::vector<ObjectCall>& calls = code.calls;
+  CHECK(calls[0].function == "expf");
+  CHECK(calls[0].source_line == 3);  // the header that it was inlined from is not the kernel's text
+  CHECK(calls[0].returns_to == 0x1141);
+  CHECK(calls[0].target == 0);
+  CHECK(calls[1].function == "gate");
+  CHECK(calls[1].source_line == 7);
+  CHECK(calls[1].target == 0x1130);
+  CHECK(calls[2].function == "tanhf");
+  CHECK(calls[2].source_line == 7);
+  CHECK((calls[0].hot && calls[1].hot && calls[2].hot));
+  CHECK(calls[3].function == "free");
+  CHECK_FALSE(calls[3].hot);
+  const auto line_at = [&](std::uint64_t address) {
+    for (const ObjectPlace& place : code.places)
+      if (place.address == address) return place.source_line;
+    return std::size_t{999};
+  };
+  CHECK(line_at(0x11b8) == 7);
+  CHECK(line_at(0x11e0) == 0);
+  const Features features = object_features(code);
+  CHECK(features.find("code.call.expf") == 1);
+  CHECK(features.find("code.call.expf.line") == 3);
+  CHECK(features.find("code.call.tanhf.line") == 7);
+  CHECK_FALSE(features.find("code.call.free"));
+  // the same without lines
+  std::string bare;
+  std::istringstream lines(tabs);
+  for (std::string line; std::getline(lines, line);)
+    if (line.empty() || line.front() == ' ' || line.find('<') != std::string::npos ||
+        line.find("of section") != std::string::npos)
+      bare += line + '\n';
+  const Features plain = object_features(parse_object_code(bare, "kernelsearch_entry"));
+  CHECK(plain.find("code.call.expf") == 1);
+  CHECK_FALSE(plain.find("code.call.expf.line"));
+}
+
 TEST_CASE("object_code: any text can be parsed") {
   Rng rng(3);
   const std::string whole = dump("linkage_plt.clang++");

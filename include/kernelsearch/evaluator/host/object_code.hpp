@@ -27,12 +27,29 @@ struct ObjectFunction {
   ObjectCounts counts;
 };
 
+/// A call of a function, in the library or not.
+struct ObjectCall {
+  std::string function;  ///< its plain name: `expf`, or `gate` of `(anonymous namespace)::gate(float)`
+  std::uint64_t returns_to = 0;  ///< address of the instruction after the call; 0: none
+  std::uint64_t target = 0;      ///< address of the function in the library; 0: it is not there
+  std::size_t source_line = 0;   ///< of the kernel's text; 0: not known
+  bool hot = false;              ///< in the hot loop, or in what that calls
+};
+
+/// The line of the kernel's text that an instruction was made of.
+struct ObjectPlace {
+  std::uint64_t address = 0;
+  std::size_t source_line = 0;  ///< 0: not known
+};
+
 /// The machine code that runs when a library's entry function is called, as far as the library has it.
 struct ObjectCode {
   std::vector<ObjectFunction> functions;  ///< by address; empty: the entry function is not there
   ObjectCounts counts;                    ///< of all of them
   std::vector<ObjectLoop> loops;          ///< by address
   std::optional<std::size_t> hot;         ///< of the loops: see `hottest_loop`
+  std::vector<ObjectCall> calls;          ///< by address
+  std::vector<ObjectPlace> places;        ///< of all instructions, by address
   bool loops_complete = true;             ///< false where a computed jump may hide loops
   bool functions_complete = true;  ///< false where a computed call may reach functions that are not listed
 
@@ -44,12 +61,15 @@ struct ObjectCode {
 /// given theirs so). With the output of `objdump -R` before it, also what those tables hold for code that
 /// does not go through them by name, and what a computed call may find in data. Names serve to find what is
 /// called and prove nothing. Work that makes a loop hot is arithmetic and memory access, packed
-/// instructions counting for 4, 8 or 16. Nothing of other processors. Any text can be parsed.
+/// instructions counting for 4, 8 or 16. With `-l` also which lines of the kernel's text instructions and
+/// calls come from: what was inlined from the system's headers belongs to the line before it, and lines of
+/// regions that are not the device's are not known. Nothing of other processors. Any text can be parsed.
 [[nodiscard]] ObjectCode parse_object_code(std::string_view text, std::string_view entry);
 
 /// Features: code.complete, code.loops, code.<signature> and, of the hot loop, code.loop.<signature>, which
 /// are absent without a loop or where loops may be hidden; only code.complete = 0 where functions may be;
-/// none without the entry function.
+/// none without the entry function. Of the functions that the hot loop calls, the four that are called from
+/// most places: code.call.NAME, the number of these places, and code.call.NAME.line, the first one's line.
 [[nodiscard]] Features object_features(const ObjectCode& code);
 
 }  // namespace kernelsearch

@@ -61,6 +61,13 @@ KERNELSEARCH_INLINE RooflineGaps roofline_gaps(const Features& profile) {
     for (const Axis axis : all_axes)
       if (gaps[axis] && *gaps[axis] > unused(*roof) + hair) gaps[axis] = unused(*roof) * (1 - hair);
   }
+  // At the roof of counted work a gap that nothing measured is at most as large as the others: on hosts,
+  // which have no counters of stalls, nothing but this can end a search as near its peak.
+  constexpr double near = 0.15;  // of bound_of
+  const auto counted = detail::share(profile, "roof_utilisation");
+  if (counted && unused(*counted) < near)
+    for (const Axis axis : all_axes)
+      if (!gaps[axis]) gaps[axis] = unused(*counted);
   return gaps;
 }
 
