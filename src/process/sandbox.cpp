@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -49,8 +50,9 @@ std::vector<std::string> bubblewrap(const SandboxStatus& status, std::uint64_t t
   }
   append(argv, {"--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--ro-bind-try",
                 "/etc/ld.so.cache", "/etc/ld.so.cache", "--dev", "/dev"});
-  // --size came with 0.6; without it the limit on file sizes is what bounds the folder
-  if (status.version >= "0.6") append(argv, {"--size", std::to_string(temporary_bytes)});
+  // --size came with 0.7; without it the limit on file sizes is what bounds the folder
+  if (strverscmp(status.version.c_str(), "0.7") >= 0)
+    append(argv, {"--size", std::to_string(temporary_bytes)});
   append(argv, {"--tmpfs", "/tmp", "--chdir", "/tmp"});
   return argv;
 }
