@@ -22,8 +22,8 @@ for problem in ${PROBLEMS:-matmul_f16 softmax gelu_f16 normalise}; do
   sandbox=${SANDBOX:-auto}
   # A profiler runs a launch function without a sandbox, which has to be allowed; this one is our own.
   [ "$problem" = normalise ] && sandbox=none
-  timeout -s INT -k 15 "${SECONDS_EACH:-75}" kernelsearch tune "$problem" --system cuda_skill_v2 --from-files "$files" \
-    --wait 20 --iterations "${ITERATIONS:-2}" --sandbox "$sandbox" --no-reuse --store "$out/$problem.db" \
+  timeout -s INT -k 15 "${SECONDS_EACH:-75}" kernelsearch tune "$problem" \
+    --system "cuda_skill_v2(from_files='$files', wait=20, iterations=${ITERATIONS:-2})" --sandbox "$sandbox" --no-reuse --store "$out/$problem.db" \
     --out "$out/$problem/run" || failed=1
   kill "$writer"
   python3 - "$problem" "$files" "$out/$problem.json" <<'END'

@@ -13,7 +13,7 @@ for problem in matmul softmax; do
   mkdir -p "$out/$problem/files"
   python3 writer.py "$problem" "$out/$problem/files" &
   writer=$!
-  kernelsearch tune "$problem" --system cuda_skill_v2 --methods "$problem/methods" --from-files "$out/$problem/files" \
-    --wait 20 --iterations 2 --store "$out/runs.db" --out "$out/$problem/run"
+  kernelsearch tune "$problem" --system "cuda_skill_v2(from_files='$out/$problem/files', wait=20, iterations=2)" \
+    --methods "$problem/methods" --store "$out/runs.db" --out "$out/$problem/run"
   kill $writer
 done

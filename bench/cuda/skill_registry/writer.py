@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes the kernels that `kernelsearch tune --system cuda_skill_v2 --from-files FOLDER` asks for.
+"""Writes the kernels that `kernelsearch tune --system 'cuda_skill_v2(from_files=FOLDER)'` asks for.
 
     writer.py FOLDER_OF_MERIT FOLDER        until it is killed
 
