@@ -16,7 +16,11 @@ TIMEFORMAT='wall %R s'
 
 tune() { kernelsearch tune "$@" --store "$out/runs.db" --out "$out/winner" -q; }
 
-library() { python3 bench/cuda/lab.py examples/cuda/*/ --shape timed --config best --library --out "$out/library.json"; }
+library() { # a problem is a folder, or NAME.json
+  local problems
+  mapfile -t problems < <(printf '%s\n' examples/cuda/* | sed 's/[.]json$//' | sort -u)
+  python3 bench/cuda/lab.py "${problems[@]}" --shape timed --config best --library --out "$out/library.json"
+}
 
 # The same 200 configurations, nothing compiled before, Kernel Tuner and ours; ours twice, the second time compiled.
 trials() {

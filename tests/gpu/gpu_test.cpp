@@ -24,6 +24,7 @@
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/recorded/replay.hpp"
+#include "support/device_examples.hpp"
 #include "support/device_problem.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/test_backend.hpp"
@@ -105,16 +106,25 @@ struct Example {
   std::vector<Evaluation> results{};
 };
 
+std::vector<fs::path> examples(std::string_view backend) {
+  return support::device_examples(support::test_data() / ".." / "examples", backend);
+}
+
+/// Of NAME.json too what is its own is in the folder NAME.
+fs::path best_file(const fs::path& path) {
+  return fs::path(path).replace_extension() / "best_h200.json";
+}
+
 Example example(const fs::path& path) {
   Problem problem = read_problem(path);
   HostOptions host;
   host.sandbox = Sandbox::none;
   host.cache_directory = folder() / "cache";
   fill_generated_sizes(problem, host);
-  Example found{path.filename().string(), reduced(std::move(problem)), {}, {}};
+  Example found{path.stem().string(), reduced(std::move(problem)), {}, {}};
   const Space& space = found.problem.kernel.space;
   found.configs.emplace_back("default", space.default_config());
-  std::ifstream file(path / "best_h200.json");
+  std::ifstream file(best_file(path));
   if (!file) return found;
   const auto best = nlohmann::json::parse(file);
   for (const auto& [shape, settings] : best.items()) {
@@ -151,12 +161,10 @@ TEST_CASE("every example is right by default and at its best") {
     MESSAGE("skipped: timed shapes are too much for a processor; test_standin runs small ones");
     return;
   }
-  const fs::path examples = support::test_data() / ".." / "examples" / to_string(support::test_backend());
   std::vector<Example> all;
   const char* only = getenv("KERNELSEARCH_TEST_EXAMPLE");
-  for (const auto& entry : fs::directory_iterator(examples))
-    if (fs::exists(entry.path() / "problem.json") && (only == nullptr || entry.path().filename() == only))
-      all.push_back(example(entry.path()));
+  for (const fs::path& path : examples(to_string(support::test_backend())))
+    if (only == nullptr || path.stem() == only) all.push_back(example(path));
   std::erase_if(all, [](const Example& one) {
     const bool without = !one.problem.kernel.regions.host.empty() &&
                          !detail::gpu::find_tool("nvcc", "KERNELSEARCH_NVCC", {}, {});
@@ -192,10 +200,10 @@ TEST_CASE("every example is right by default and at its best") {
 }
 
 TEST_CASE("what is called an example's best is a configuration of its space") {
-  for (const auto& entry : fs::directory_iterator(support::test_data() / ".." / "examples" / "cuda")) {
-    if (!fs::exists(entry.path() / "best_h200.json")) continue;
-    CAPTURE(entry.path().filename().string());
-    const Example read = example(entry.path());
+  for (const fs::path& path : examples("cuda")) {
+    if (!fs::exists(best_file(path))) continue;
+    CAPTURE(path.stem().string());
+    const Example read = example(path);
     CHECK_MESSAGE(read.fault.empty(), read.fault);
     CHECK(read.configs.size() > 1);
   }

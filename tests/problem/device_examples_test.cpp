@@ -13,6 +13,7 @@
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "problem/problem_texts.hpp"
+#include "support/device_examples.hpp"
 
 using namespace kernelsearch;
 using namespace kernelsearch_test;
@@ -24,15 +25,9 @@ namespace fs = std::filesystem;
 std::vector<fs::path> device_examples() {
   std::vector<fs::path> found;
   for (const char* backend : {"cuda", "hip"}) {
-    const fs::path root = fs::path(KERNELSEARCH_SOURCE_DIR) / "examples" / backend;
-    if (!fs::is_directory(root)) continue;
-    for (const fs::directory_entry& entry : fs::directory_iterator(root))
-      if (fs::exists(entry.path() / "problem.json") || entry.path().extension() == ".json")
-        found.push_back(entry.path());
+    const auto of_backend = support::device_examples(fs::path(KERNELSEARCH_SOURCE_DIR) / "examples", backend);
+    found.insert(found.end(), of_backend.begin(), of_backend.end());
   }
-  for (const char* of_several_folders : {"csr_spmv_cuda.json", "matmul_naive_hip.json"})
-    found.push_back(fs::path(KERNELSEARCH_SOURCE_DIR) / "examples" / of_several_folders);
-  std::sort(found.begin(), found.end());
   return found;
 }
 

@@ -15,6 +15,7 @@
 #include "kernelsearch/judge/translation_unit.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "standin/support.hpp"
+#include "support/device_examples.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace standin_test;
@@ -24,12 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<fs::path> examples() {
-  std::vector<fs::path> found;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(fs::path(KERNELSEARCH_SOURCE_DIR) / "examples" / "hip"))
-    if (fs::exists(entry.path() / "problem.json")) found.push_back(entry.path());
-  std::sort(found.begin(), found.end());
-  return found;
+  return support::device_examples(fs::path(KERNELSEARCH_SOURCE_DIR) / "examples", "hip");
 }
 
 /// The default and `count` others.
