@@ -4,26 +4,21 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace support {
 
-/// The problems of `examples` for a backend, in order of their names: folders with a problem.json, and
-/// NAME.json, which shares files with its neighbors; in the folder above, those that share files with another
-/// backend's, NAME_BACKEND.json.
+/// The problems in `examples/BACKEND`, in order of their names: folders with a problem.json, and NAME.json,
+/// which shares files with its neighbors.
 inline std::vector<std::filesystem::path> device_examples(const std::filesystem::path& examples,
                                                           std::string_view backend) {
   namespace fs = std::filesystem;
   std::vector<fs::path> found;
-  const std::string of_several = "_" + std::string(backend) + ".json";
   if (fs::is_directory(examples / backend))
     for (const fs::directory_entry& entry : fs::directory_iterator(examples / backend))
       if (fs::exists(entry.path() / "problem.json") || entry.path().extension() == ".json")
         found.push_back(entry.path());
-  for (const fs::directory_entry& entry : fs::directory_iterator(examples))
-    if (entry.path().filename().string().ends_with(of_several)) found.push_back(entry.path());
   std::sort(found.begin(), found.end());
   return found;
 }
