@@ -244,7 +244,7 @@ TaskScore score_of(const BenchPlan& plan, const BenchLane& lane, const std::stri
     if (score.reason.rfind(prefix, 0) == 0) score.reason.erase(0, prefix.size());
   }
   score.task = plan.tasks[lane.task].name;
-  // Of a task that was finished before, this process only looked at the store.
+  // If a task was finished before, this process only looked at the store.
   if (!told.is_object() || told.value("trials", 0) > 0)
     score.memory_mib = static_cast<double>(used.ru_maxrss) / 1024;
   return score;

@@ -168,7 +168,7 @@ Options::Options(const char* json) : body_(std::make_unique<Body>()) {
   if (json == nullptr) return;
   body_->object = nlohmann::json::parse(json, nullptr, false);
   if (!body_->object.is_object())
-    refuse(KS_CONFIG_ERROR, "the options are not JSON object", json,
+    refuse(KS_CONFIG_ERROR, "the options are not a JSON object", json,
            "give NULL, or such as {\"budget\": 200}");
 }
 Options::~Options() = default;

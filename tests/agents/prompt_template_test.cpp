@@ -81,7 +81,7 @@ TEST_CASE("prompt template: what does not parse names its line") {
   CHECK(template_refusal("@user\n@robot\nx").find("t:2:") != std::string::npos);
   CHECK(template_refusal("@user loud\n").find("t:1:") != std::string::npos);
   CHECK(template_refusal("@user\nx\n{{open").find("t:3:") != std::string::npos);
-  CHECK(template_refusal("@user\n{{Not A Name}}").find("no name") != std::string::npos);
+  CHECK(template_refusal("@user\n{{Not A Name}}").find("not a name") != std::string::npos);
   CHECK(template_refusal("@user\n{{#if a}}x").find("does not close") != std::string::npos);
   CHECK(template_refusal("@user\n{{/if}}").find("not opened") != std::string::npos);
   CHECK(template_refusal("@user\n{{else}}").find("not opened") != std::string::npos);

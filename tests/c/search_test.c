@@ -638,8 +638,8 @@ static void misuse(void) {
          ks_space_parse("{\"tunables\": {\"a\": [1]}, \"constraint\": []}", &other));
   EXPECT(KS_CONFIG_ERROR, "no such value", ks_space_decode(space, "{\"block\": 33}", config, 6));
   EXPECT(KS_UNKNOWN_NAME, "lacks a tunable", ks_space_decode(space, "{\"block\": 32}", config, 6));
-  EXPECT(KS_CONFIG_ERROR, "no JSON object", ks_space_decode(space, "[", config, 6));
-  EXPECT(KS_BAD_ARGUMENT, "no number", ks_space_unrank(space, "-1", config, 6));
+  EXPECT(KS_CONFIG_ERROR, "not a JSON object", ks_space_decode(space, "[", config, 6));
+  EXPECT(KS_BAD_ARGUMENT, "not a number", ks_space_unrank(space, "-1", config, 6));
   EXPECT(KS_BAD_ARGUMENT, "missing", ks_space_unrank(space, "", config, 6));
   EXPECT(KS_CONFIG_ERROR, "", ks_space_read_t1("/nowhere/at/all.json", &other));
 
@@ -669,7 +669,7 @@ static void misuse(void) {
          ks_policy_named("genetic(population=4", NULL, &policy));
   EXPECT(KS_UNKNOWN_NAME, "did you mean \"budget\"?", ks_policy_named("random", "{\"budgt\": 1}", &policy));
   EXPECT(KS_WRONG_TYPE, "\"budget\": -1", ks_policy_named("random", "{\"budget\": -1}", &policy));
-  EXPECT(KS_CONFIG_ERROR, "no JSON object", ks_policy_named("random", "budget", &policy));
+  EXPECT(KS_CONFIG_ERROR, "not a JSON object", ks_policy_named("random", "budget", &policy));
   EXPECT(KS_BAD_ARGUMENT, "no other has",
          ks_policy_own("random", walk_make, walk_ask, walk_tell, NULL, NULL, &policy));
   EXPECT(KS_BAD_ARGUMENT, "ask", ks_policy_own("mine", walk_make, NULL, walk_tell, NULL, NULL, &policy));

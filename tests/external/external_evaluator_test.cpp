@@ -129,7 +129,8 @@ TEST_CASE("ExternalEvaluator: what breaks has a verdict and a reason, and the ne
         Break{"hang", Verdict::timed_out, "did not answer while it ran: within 3 s"},
         Break{"garbage", Verdict::crashed, "answered with what is not a JSON object while it ran"},
         Break{"flood", Verdict::crashed, "answered with a line that does not end while it ran"},
-        Break{"nan", Verdict::crashed, "no JSON"}, Break{"count", Verdict::crashed, "times for 1 calls"},
+        Break{"nan", Verdict::crashed, "not a JSON object"},
+        Break{"count", Verdict::crashed, "times for 1 calls"},
         Break{"build_crash", Verdict::crashed, "ended while it built: it ended with exit code 3"},
         Break{"unbuildable", Verdict::build_failed, "line 3: no such thing"},
         Break{"declines", Verdict::launch_failed, "out of shared memory"}}) {

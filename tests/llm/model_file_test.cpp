@@ -106,7 +106,7 @@ TEST_CASE("model file: what is wrong is said with file, line and remedy") {
   CHECK(file_has(error_of(R"({"models": {"a": {"provider": "openai"}}})"), "has no `model`"));
   CHECK(file_has(error_of(R"({"models": {"a": {"model": "x"}}})"), "has no `provider`"));
   CHECK(file_has(error_of(R"({"models": {}})"), "names no model"));
-  CHECK(file_has(error_of("[]"), "no object"));
+  CHECK(file_has(error_of("[]"), "not an object"));
   CHECK(file_has(error_of(R"({"model": {}})"), "unknown key"));
   const std::string model = R"({"models": {"a": {"provider": "openai", "model": "x", )";
   CHECK(file_has(error_of(model + R"("price": {}}}})"), "unknown key: price"));

@@ -334,7 +334,7 @@ TEST_CASE("Optimizer: a damaged record is a fault for try_resume, with what resu
   RunRecord<int, int> foreign = recorder.record;
   told.trial.outcome.origin.reset();
   foreign.events.emplace_back(told);
-  CHECK(fault(foreign).find("foreign trial without its point: trial 999") != std::string::npos);
+  CHECK(fault(foreign).find("a trial from outside without its point: trial 999") != std::string::npos);
 }
 
 TEST_CASE("Optimizer: the caller owns the loop, tells in any order, brings no evaluator") {

@@ -83,7 +83,7 @@ struct IterationScore {
   SpeedupAverages so_far;
 };
 
-/// Of the iterations named, or of all that any task has. ConfigError without tasks.
+/// One score for each iteration named, or for all that any task has. ConfigError without tasks.
 [[nodiscard]] std::vector<IterationScore> iteration_scores(std::span<const TaskScore> tasks, double threshold,
                                                            std::span<const std::uint64_t> iterations = {});
 

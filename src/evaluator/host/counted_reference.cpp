@@ -22,7 +22,7 @@ namespace kernelsearch {
 namespace {
 
 // Before the reference: a type of numbers that counts what is done with it. What the compiler knows to be
-// constant is converted when it compiles. Functions stand in namespace std too, where references call them.
+// constant is converted when it compiles. Functions are in namespace std too, where references call them.
 constexpr const char* counting_numbers =
     R"program(#include <cmath>
 #include <algorithm>

@@ -112,7 +112,7 @@ TEST_CASE("SPIR-V: specialisation constants get tunables' values, and sizes foll
   CHECK(says(why_not(small_shader().words, Values{{"SIZE", Value{0.5}}}), "SIZE cannot be 0.5"));
   CHECK(
       says(why_not(small_shader().words, Values{{"SIZE", Value{std::string("float4")}}}), "it is a number"));
-  CHECK(says(why_not(small_shader().words, Values{{"SIZE", Value{std::int64_t{-1}}}}), "no whole number"));
+  CHECK(says(why_not(small_shader().words, Values{{"SIZE", Value{std::int64_t{-1}}}}), "not a whole number"));
   CHECK(says(why_not(small_shader().words, Values{{"SIZE", Value{std::int64_t{0}}}}),
              "size of its work groups"));
 }

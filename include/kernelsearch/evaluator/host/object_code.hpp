@@ -68,8 +68,8 @@ struct ObjectCode {
 
 /// Features: code.complete, code.loops, code.<signature> and, of the hot loop, code.loop.<signature>, which
 /// are absent without a loop or where loops may be hidden; only code.complete = 0 where functions may be;
-/// none without the entry function. Of the functions that the hot loop calls, the four that are called from
-/// most places: code.call.NAME, the number of these places, and code.call.NAME.line, the first one's line.
+/// none without the entry function. For the four functions that the hot loop calls from most places:
+/// code.call.NAME, the number of these places, and code.call.NAME.line, the first one's line.
 [[nodiscard]] Features object_features(const ObjectCode& code);
 
 }  // namespace kernelsearch

@@ -443,8 +443,10 @@ inline constexpr ConfigPolicyEntry entries[] = {
                                               "the best of each cell of features, on islands; for "
                                               "comparison: the search of AlphaEvolve without a model",
                                               map_elites),
-    policy_entry<Nsga2, Nsga2Options>(
-        "nsga2", "NSGA-II: fronts and crowding, for several objectives; of one a genetic algorithm", nsga2),
+    policy_entry<Nsga2, Nsga2Options>("nsga2",
+                                      "a genetic algorithm that orders its members by fronts and crowding "
+                                      "(NSGA-II); for several objectives",
+                                      nsga2),
     policy_entry<ParticleSwarm, ParticleSwarmOptions>(
         "particle_swarm", "particles drawn to the best places found; for comparison with other tuners",
         particle_swarm),
