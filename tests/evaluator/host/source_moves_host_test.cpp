@@ -44,9 +44,9 @@ Verdict verdict_after(HostEvaluator& evaluator, const Steps& steps) {
 TEST_CASE("SourceMoves: rewritten kernels compile and are right on real hardware") {
   HostOptions options = support::quick();
   options.limits.call_seconds = 10;
-  HostEvaluator matmul(read_problem(std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "examples" / "programs" /
-                                    "rewrite_source" / "problem.json"),
-                       options);
+  HostEvaluator matmul(
+      read_problem(std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "examples" / "rewrite_source.json"),
+      options);
   const std::pair<std::string, std::string> swap{"interchange", "interchange loops j and p"};
   verdict_after(matmul, {{"unroll", "unroll loop p by 4"}, {"unroll", "unroll loop z by 2"}});
   verdict_after(matmul, {swap, {"vectorize", "vectors of 8 in loop j"}, {"restrict", "restrict in matmul"}});
