@@ -93,7 +93,10 @@ struct BenchPlan {
 BenchPlan plan_of(const BenchCommand& command) {
   BenchPlan plan;
   plan.name = bench_name(command);
-  plan.out = command.run.out.empty() ? fs::path(file_word(plan.name) + "_bench") : command.run.out;
+  plan.out =
+      command.run.out.empty()
+          ? fs::path(own_folder(file_word(plan.name) + "_bench", "remove it, or name it yourself with --out"))
+          : command.run.out;
   plan.store = command.run.store.empty() ? RunStore::default_path() : command.run.store;
   for (BenchTask& task : find_bench_tasks(command.paths)) {
     std::vector<fs::path> answers;
