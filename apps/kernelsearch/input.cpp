@@ -36,10 +36,10 @@ Space read_any_space(const std::filesystem::path& path) {
   return read_problem(path).kernel.space;
 }
 
-std::string own_folder(const std::string& name, const char* todo) {
+std::string own_place(const std::string& name, const char* todo) {
   std::error_code error;
   if (std::filesystem::is_symlink(name, error))
-    detail::raise<ConfigError>("the folder that would be written to is a link", name, todo);
+    detail::raise<ConfigError>("what would be written to is a link", name, todo);
   return name;
 }
 

@@ -20,8 +20,8 @@ namespace kernelsearch::app {
 /// The space of any of these; T1 files need no kernel for it.
 [[nodiscard]] Space read_any_space(const std::filesystem::path& path);
 
-/// A folder of the current one that is written to because a problem or a benchmark has this name. A link of
-/// that name was not made by us, and is not followed: ConfigError, with `todo` as what to do.
-[[nodiscard]] std::string own_folder(const std::string& name, const char* todo);
+/// A file or folder whose name is ours, or comes from a problem or a benchmark, rather than from the user. A
+/// link of that name was not made by us, and is not followed: ConfigError, with `todo` as what to do.
+std::string own_place(const std::string& name, const char* todo);
 
 }  // namespace kernelsearch::app

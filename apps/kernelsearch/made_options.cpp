@@ -23,8 +23,8 @@ std::filesystem::path make_shown_problem(const std::filesystem::path& path, std:
                                          bool quiet) {
   const ProblemMaker maker = read_problem_maker(path);
   if (out.empty())
-    out = own_folder(made_problem_folder(maker).string(),
-                     "remove it, or name a folder to `kernelsearch convert`");
+    out = own_place(made_problem_folder(maker).string(),
+                    "remove it, or name a folder to `kernelsearch convert`");
   MakeProblemOptions options{std::move(arguments), {}, std::move(stop)};
   if (!quiet)
     options.messages = [](std::string_view text) {

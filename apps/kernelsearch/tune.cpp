@@ -76,7 +76,7 @@ std::vector<int> devices_of(const TuneOptions& o, const Problem& problem) {
 
 /// Where the winner's files go unless --out says so: in the current folder, whatever the problem is called.
 std::string tuned_folder(const std::string& problem) {
-  return own_folder(file_word(problem) + "_tuned", "remove it, or name it yourself with --out");
+  return own_place(file_word(problem) + "_tuned", "remove it, or name it yourself with --out");
 }
 
 Run begin(const TuneOptions& o, RunParts parts) {
@@ -199,8 +199,8 @@ int tune_apart(const TuneOptions& o, RunStore& store, const Interrupt& interrupt
 
 int tune(TuneOptions o) {
   if (is_mlir_file(o.problem)) {
-    const std::string folder = own_folder(mlir_problem_folder(o.problem, o.mlir).string(),
-                                          "remove it, or name a folder to `kernelsearch convert`");
+    const std::string folder = own_place(mlir_problem_folder(o.problem, o.mlir).string(),
+                                         "remove it, or name a folder to `kernelsearch convert`");
     write_mlir_problem(o.problem, folder, o.mlir);
     print_clean(stderr, "{} written as a problem to {}\n", o.problem, folder);
     o.problem = folder;
