@@ -215,8 +215,7 @@ ReportSettings settings_of(const CompareCommand& command, const std::vector<Exte
 int run(const CompareCommand& command) {
   const Interrupt interrupt;
   if (!command.out.empty())
-    for (const char* name : {"traces.jsonl", "figures"})
-      own_place((fs::path(command.out) / name).string(), "remove it, or name another folder with --out");
+    own_place((fs::path(command.out) / "figures").string(), "remove it, or name another folder with --out");
   const std::vector<ExternalPolicy> policies = chosen_policies(command.policies, command.own);
   const std::vector<Contestant> contestants = contestants_of(policies);
   const std::vector<Recording> recordings = read_all(command.spaces, command.unit);
