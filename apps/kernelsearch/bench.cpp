@@ -90,10 +90,20 @@ struct BenchPlan {
   std::size_t without = 0;                     // tasks that have none
 };
 
+/// Before hours of work: what is written below OUT goes nowhere else.
+void refuse_links_in(const fs::path& out) {
+  for (const char* name : {"index.html", "bench.md", "bench.json", "winners", "harness"})
+    own_place((out / name).string(), "remove it, or name another folder with --out");
+}
+
 BenchPlan plan_of(const BenchCommand& command) {
   BenchPlan plan;
   plan.name = bench_name(command);
-  plan.out = command.run.out.empty() ? fs::path(file_word(plan.name) + "_bench") : command.run.out;
+  plan.out =
+      command.run.out.empty()
+          ? fs::path(own_place(file_word(plan.name) + "_bench", "remove it, or name it yourself with --out"))
+          : command.run.out;
+  refuse_links_in(plan.out);
   plan.store = command.run.store.empty() ? RunStore::default_path() : command.run.store;
   for (BenchTask& task : find_bench_tasks(command.paths)) {
     std::vector<fs::path> answers;
@@ -123,7 +133,10 @@ RunOptions lane_options(const BenchCommand& command, const BenchPlan& plan, cons
     measurement.jobs = static_cast<unsigned>(std::max<std::size_t>(1, cores.size() / command.parallel));
   if (!command.devices.empty())
     measurement.devices = ordinals_of("--devices", {command.devices[lane % command.devices.size()]}, problem);
-  options.out = command.searches() ? plan.out / "winners" / file_word(task.name) : fs::path();
+  options.out = command.searches()
+                    ? fs::path(own_place((plan.out / "winners" / file_word(task.name)).string(),
+                                         "remove it, or name another folder with --out"))
+                    : fs::path();
   options.store.clear();
   return options;
 }
@@ -318,6 +331,7 @@ void print(const BenchReport& report, const std::string& format) {
 }
 
 int score_runs(const BenchCommand& command) {
+  if (!command.run.out.empty()) refuse_links_in(command.run.out);
   const RunStore store = open_store_to_read(command.run.store.string());
   BenchReport report;
   report.title = fmt::format("{} runs of {}", command.runs.size(), store.file().filename().string());

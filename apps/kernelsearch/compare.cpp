@@ -16,6 +16,7 @@
 
 #include "commands.hpp"
 #include "compare_tables.hpp"
+#include "input.hpp"
 #include "interrupt.hpp"
 #include "kernelsearch/compare/comparison.hpp"
 #include "kernelsearch/compare/html_report.hpp"
@@ -213,6 +214,8 @@ ReportSettings settings_of(const CompareCommand& command, const std::vector<Exte
 
 int run(const CompareCommand& command) {
   const Interrupt interrupt;
+  if (!command.out.empty())
+    own_place((fs::path(command.out) / "figures").string(), "remove it, or name another folder with --out");
   const std::vector<ExternalPolicy> policies = chosen_policies(command.policies, command.own);
   const std::vector<Contestant> contestants = contestants_of(policies);
   const std::vector<Recording> recordings = read_all(command.spaces, command.unit);

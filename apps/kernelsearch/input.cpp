@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <system_error>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
@@ -33,6 +34,13 @@ Space read_any_space(const std::filesystem::path& path) {
                                "give a problem folder, a problem.json or a T1 file");
   if (is_t1_file(path)) return read_t1(path).space;
   return read_problem(path).kernel.space;
+}
+
+std::string own_place(const std::string& name, const char* todo) {
+  std::error_code error;
+  if (std::filesystem::is_symlink(name, error))
+    detail::raise<ConfigError>("what would be written to is a link", name, todo);
+  return name;
 }
 
 }  // namespace kernelsearch::app

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/space/space.hpp"
 
-/// Reading what the user names on the command line.
+/// What the user names on the command line, and what has a name without that.
 namespace kernelsearch::app {
 
 /// Whether the file is a T1 file rather than a problem.
@@ -18,5 +19,9 @@ namespace kernelsearch::app {
 
 /// The space of any of these; T1 files need no kernel for it.
 [[nodiscard]] Space read_any_space(const std::filesystem::path& path);
+
+/// A file or folder whose name is ours, or comes from a problem or a benchmark, rather than from the user. A
+/// link of that name was not made by us, and is not followed: ConfigError, with `todo` as what to do.
+std::string own_place(const std::string& name, const char* todo);
 
 }  // namespace kernelsearch::app

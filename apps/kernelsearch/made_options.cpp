@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "input.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/run/made_problem.hpp"
 #include "terminal.hpp"
@@ -21,7 +22,9 @@ std::filesystem::path make_shown_problem(const std::filesystem::path& path, std:
                                          std::vector<std::string> arguments, std::stop_token stop,
                                          bool quiet) {
   const ProblemMaker maker = read_problem_maker(path);
-  if (out.empty()) out = made_problem_folder(maker);
+  if (out.empty())
+    out = own_place(made_problem_folder(maker).string(),
+                    "remove it, or name a folder to `kernelsearch convert`");
   MakeProblemOptions options{std::move(arguments), {}, std::move(stop)};
   if (!quiet)
     options.messages = [](std::string_view text) {

@@ -102,8 +102,10 @@ int report(const ReportCommand& command) {
   }
   fs::path out = command.out;
   if (out.empty())
-    out = number(reports.front().run.id) == 0 ? "report.html"
-                                              : fmt::format("run_{}.html", number(reports.front().run.id));
+    out = own_place(number(reports.front().run.id) == 0
+                        ? "report.html"
+                        : fmt::format("run_{}.html", number(reports.front().run.id)),
+                    "remove it, or name the file yourself with --out");
   write_report(out, text);
   print_clean("{}\n", out.string());
   return success;

@@ -75,14 +75,8 @@ std::vector<int> devices_of(const TuneOptions& o, const Problem& problem) {
 }
 
 /// Where the winner's files go unless --out says so: in the current folder, whatever the problem is called.
-/// A link of that name was not made by a run, and is not followed.
 std::string tuned_folder(const std::string& problem) {
-  std::string folder = file_word(problem) + "_tuned";
-  std::error_code error;
-  if (std::filesystem::is_symlink(folder, error))
-    detail::raise<ConfigError>("the folder for the winner's files is a link", folder,
-                               "remove it, or name it yourself with --out");
-  return folder;
+  return own_place(file_word(problem) + "_tuned", "remove it, or name it yourself with --out");
 }
 
 Run begin(const TuneOptions& o, RunParts parts) {
@@ -205,7 +199,8 @@ int tune_apart(const TuneOptions& o, RunStore& store, const Interrupt& interrupt
 
 int tune(TuneOptions o) {
   if (is_mlir_file(o.problem)) {
-    const std::string folder = mlir_problem_folder(o.problem, o.mlir).string();
+    const std::string folder = own_place(mlir_problem_folder(o.problem, o.mlir).string(),
+                                         "remove it, or name a folder to `kernelsearch convert`");
     write_mlir_problem(o.problem, folder, o.mlir);
     print_clean(stderr, "{} written as a problem to {}\n", o.problem, folder);
     o.problem = folder;

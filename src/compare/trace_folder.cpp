@@ -50,6 +50,10 @@ TraceFolder::TraceFolder(std::filesystem::path folder, Json options, std::span<c
   std::error_code failed;
   std::filesystem::create_directories(folder_, failed);
   must_write(!failed, folder_);
+  // Traces are added to, and a line that was not written whole is cut off: of a file of a stranger's choice.
+  if (std::filesystem::is_symlink(file_, failed))
+    detail::raise<ConfigError>("what traces would be added to is a link", file_.string(),
+                               "remove it, or give another folder");
   read_options(std::move(options));
   read_traces(landscapes);
 }

@@ -503,8 +503,14 @@ fs::path workloads_of(const fs::path& file, const fs::path& root) {
     const fs::path below = fs::weakly_canonical(file, error).lexically_relative(root / "definitions");
     places.push_back((root / "workloads" / below).replace_extension(".jsonl"));
   }
-  for (const fs::path& place : places)
-    if (fs::is_regular_file(place, error)) return place;
+  for (const fs::path& place : places) {
+    if (!fs::is_regular_file(place, error)) continue;
+    // A folder on the way may be a link, too.
+    if (!detail::path_inside(root.empty() ? folder : root, fs::absolute(place, error)))
+      detail::raise<ConfigError>("the file of workloads is a link out of its folder", place.string(),
+                                 "put the file there");
+    return place;
+  }
   return {};
 }
 

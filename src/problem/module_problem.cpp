@@ -96,15 +96,23 @@ bool has_torch(const fs::path& python) {
   return fs::is_regular_file(python, error) && std::any_of(folders.begin(), folders.end(), there);
 }
 
-/// What the sandbox must let it read besides the system's folders.
+/// What the sandbox must let it read besides the system's folders; never the user's home as a whole.
 std::vector<std::string> folders_of(const fs::path& python) {
   std::set<std::string> folders;
   const fs::path prefix = python.parent_path().parent_path();
   std::error_code error;
+  const char* const named = std::getenv("HOME");
+  const fs::path home = named != nullptr && *named == '/' ? fs::weakly_canonical(named, error) : fs::path();
   for (const fs::path& one : {prefix, base_of(prefix)}) {
     const fs::path real = one.empty() ? one : fs::canonical(one, error);
-    if (!real.empty() && !error && real != "/" && real != "/usr" && !real.string().starts_with("/usr/"))
-      folders.insert(real.string());
+    if (real.empty() || error || real == "/" || real == "/usr" || real.string().starts_with("/usr/"))
+      continue;
+    if (real == home)
+      detail::raise<ConfigError>("a Python in the home folder itself, all of which tasks could read",
+                                 python.string(),
+                                 "make a virtual environment in a folder of its own with a Python from "
+                                 "elsewhere, and name its interpreter in KERNELSEARCH_PYTHON");
+    folders.insert(real.string());
   }
   return {folders.begin(), folders.end()};
 }

@@ -15,6 +15,7 @@
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
+#include "problem_parts.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -103,9 +104,11 @@ class Conversion {
       return {};
     }
     std::error_code error;
-    const std::filesystem::path path = folder / file_.kernel_file;
+    // A name that leads out of the folder would make any file of the user's the kernel, which is kept and
+    // shown.
+    const auto path = detail::path_inside(folder, file_.kernel_file);
     std::optional<std::string> text;
-    if (std::filesystem::is_regular_file(path, error)) text = try_whole_file(path);
+    if (path && std::filesystem::is_regular_file(*path, error)) text = try_whole_file(*path);
     if (!text) miss("the kernel's file " + file_.kernel_file);
     return std::move(text).value_or("");
   }
@@ -265,7 +268,8 @@ class Conversion {
     file.name = given.data_source;
     file.path = folder_ / name;
     std::error_code error;
-    const bool inside = !given.data_source.empty() && name.is_relative() && *name.begin() != "..";
+    const bool inside =
+        !given.data_source.empty() && name.is_relative() && detail::path_inside(folder_, name).has_value();
     if (inside && std::filesystem::is_regular_file(file.path, error)) {
       file.bytes = std::filesystem::file_size(file.path, error);
       if (!error) file.digest = sha256_of_file(file.path);

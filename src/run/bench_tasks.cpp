@@ -18,6 +18,7 @@
 #include "kernelsearch/run/narrowed_space.hpp"
 #include "kernelsearch/run/run_lock.hpp"
 #include "kernelsearch/store/run_store.hpp"
+#include "problem/problem_parts.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -59,8 +60,9 @@ void add_tasks(const fs::path& folder, const fs::path& root, std::string_view ex
     if (is_folder ? is_task_folder(entry) : entry.extension() == extension) add_task(entry, root, tasks);
   }
   if (tasks.size() > before) return;
+  // Links are not followed: a folder of others may have two that lead back to it, and paths without end.
   for (const fs::path& entry : entries)
-    if (fs::is_directory(entry)) add_tasks(entry, root, extension, tasks);
+    if (fs::is_directory(entry) && !fs::is_symlink(entry)) add_tasks(entry, root, extension, tasks);
 }
 
 std::string text_of_answer(const fs::path& file) {
@@ -153,11 +155,15 @@ std::vector<fs::path> bench_answers(const BenchTask& task, const fs::path& folde
       if (const fs::path file = place.string() + extension; fs::is_regular_file(file))
         answers.push_back(file);
   }
-  const std::string prefix = sample_prefix(task);
-  if (prefix.empty()) return answers;
-  for (const fs::path& entry : sorted_entries(folder))
-    if (entry.filename().string().rfind(prefix, 0) == 0 && entry.extension() == ".py")
-      answers.push_back(entry);
+  if (const std::string prefix = sample_prefix(task); !prefix.empty())
+    for (const fs::path& entry : sorted_entries(folder))
+      if (entry.filename().string().rfind(prefix, 0) == 0 && entry.extension() == ".py")
+        answers.push_back(entry);
+  // What is read as an answer is kept in the store and shown on pages.
+  for (const fs::path& answer : answers)
+    if (!detail::path_inside(folder, fs::absolute(answer)))
+      detail::raise<ConfigError>("an answer is a link out of its folder", answer.string(),
+                                 "put the file there, or name the folder that it is in");
   return answers;
 }
 

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
+#include "problem/replace_file.hpp"
 #include "process/run_command.hpp"
 
 namespace kernelsearch {
@@ -78,7 +78,9 @@ HarnessSays ask_harness(const std::string& command, const fs::path& task, const 
   }
   said["of"] = digest;
   fs::create_directories(kept.parent_path());
-  std::ofstream(kept) << said.dump() << '\n';
+  // Replaced, not opened: the target of a link with this name stays as it is. What could not be kept is asked
+  // again.
+  (void)detail::replace_file(kept, said.dump() + '\n');
   return says;
 }
 

@@ -28,8 +28,8 @@ void forget_control(const std::filesystem::path& lock) {
 RunLock::RunLock(const std::filesystem::path& store, RunId run) : file_(working_file(store, run)) {
   std::error_code error;
   std::filesystem::create_directories(file_.parent_path(), error);
-  // Children must not keep it locked.
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  // Children must not keep it locked. What a link next to a store of others names is not emptied.
+  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) return;
   const std::string text = std::to_string(::getpid()) + "\n";
   if (::ftruncate(descriptor_, 0) != 0 ||

@@ -70,6 +70,19 @@ TEST_CASE("command: compare prints a table and fills a folder, whatever the numb
   CHECK(scores["random"]["summary"]["dev"]["spaces"] == 2);
   CHECK(scores["random"]["spaces"]["here"]["repeats"] == 4);
 
+  // The traces are added to, so that a link of their name would have a file of its maker's choice changed.
+  write_text(desk.path() / "precious", "mine");
+  for (const char* name : {"traces.jsonl", "figures"}) {
+    CAPTURE(name);
+    std::filesystem::create_directories(desk.path() / "linked");
+    std::filesystem::create_symlink(desk.path() / "precious", desk.path() / "linked" / name);
+    const Ran linked = with({"--out", "linked", "--quiet"});
+    CHECK(linked.code == 3);
+    check_has(linked.err, "is a link");
+    CHECK(read_text(desk.path() / "precious") == "mine");
+    std::filesystem::remove_all(desk.path() / "linked");
+  }
+
   const Ran other = with({"--out", "compared", "--seed", "8"});
   CHECK(other.code == 3);
   check_has(other.err, "seed is 0 there and 8 here");

@@ -110,6 +110,44 @@ TEST_CASE("doors: links that lie in --out, or where it would be made, are not fo
   CHECK(ran.code == 3);
   check_has(ran.err, "is a link");
   CHECK(fs::is_empty(desk.path() / "elsewhere"));
+
+  fs::create_directory_symlink(desk.path() / "elsewhere", desk.path() / "mark_bench");
+  ran = desk.kernelsearch({"bench", "mine", "--name", "mark", "--policy", "random", "--budget", "1",
+                           "--samples", "5", "--store", "runs.db", "-q"});
+  CHECK(ran.code == 3);
+  check_has(ran.err, "is a link");
+  CHECK(fs::is_empty(desk.path() / "elsewhere"));
+
+  fs::create_directories(desk.path() / "shown");
+  for (const char* name : {"index.html", "harness", "winners/mine"}) {
+    CAPTURE(name);
+    fs::create_directories((desk.path() / "shown" / name).parent_path());
+    fs::create_directory_symlink(desk.path() / "elsewhere", desk.path() / "shown" / name);
+    ran = desk.kernelsearch({"bench", "mine", "--policy", "random", "--budget", "1", "--samples", "5",
+                             "--store", "runs.db", "--out", "shown", "-q"});
+    CHECK(ran.code != 0);
+    check_has(ran.out + ran.err, "is a link");
+    CHECK(fs::is_empty(desk.path() / "elsewhere"));
+    fs::remove_all(desk.path() / "shown");
+  }
+
+  fs::create_symlink(desk.path() / "precious", desk.path() / "run_1.html");
+  ran = desk.kernelsearch({"report", "1", "--store", "runs.db"});
+  CHECK(ran.code == 3);
+  check_has(ran.err, "is a link");
+  CHECK(read_text(desk.path() / "precious") == "mine");
+
+  fs::create_directories(desk.path() / "maker");
+  write_text(
+      desk.path() / "maker/make_problem.json",
+      R"({"schema": 1, "name": "made", "command": ["touch", "${FOLDER}/ran", "${OUT}/problem.json"]})");
+  fs::create_directory_symlink(desk.path() / "elsewhere", desk.path() / "made_problem");
+  ran =
+      desk.kernelsearch({"tune", "maker", "--policy", "random", "--budget", "1", "--store", "runs.db", "-q"});
+  CHECK(ran.code == 3);
+  check_has(ran.err, "is a link");
+  CHECK_FALSE(fs::exists(desk.path() / "maker/ran"));
+  CHECK(fs::is_empty(desk.path() / "elsewhere"));
 }
 
 TEST_CASE("doors: nothing that the command prints commands a terminal") {

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The kernelsearch authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Looks for names and texts of others that reach a terminal, a file's name or a shell by another way than the one door
-of each: clean_text() (in the command print_clean(), print_json(), print_exact()), file_word(), shell_word().
+of each: clean_text() (in the command print_clean(), print_json(), print_exact()), file_word(), shell_word(). Also for files
+that are written as they lie there rather than by replace_file(): others may have put a link in their place.
 docs/security.md says what for. Exceptions are named below, each with what makes it safe; one that is no longer needed is
 a fault, too."""
 import pathlib
@@ -46,6 +47,31 @@ RULES = {
             ("src/run/made_problem.cpp", "shell_launch(line"): "make_problem.json's command, each word by shell_word(), shown before",
             ("src/external/line_process.cpp", "shell_launch(command"): "--policy-command, of the command line alone",
             ("src/run/other_harness.cpp", "shell_launch(command"): "bench --harness, of the command line alone; its two words by shell_word()",
+        }),
+    "writes to a file as it lies there, also through a link: use replace_file(), or refuse links": (
+        ["src", "apps"],
+        re.compile(r"\bofstream\b(?!>)|\bO_CREAT\b|\bfopen\("),
+        {
+            ("src/problem/replace_file.cpp", "O_EXCL"): "the door itself",
+            ("src/run/run_lock.cpp", "O_NOFOLLOW"): "of a link it makes no lock",
+            ("src/runtime/settings_table.cpp", "O_NOFOLLOW"): "of a link it says that it is one",
+            ("src/judge/measuring_lock.cpp", "O_EXCL"): "makes a file, and follows no link",
+            ("src/compare/trace_folder.cpp", "std::ofstream out(file_"): "its constructor refuses a link",
+            ("src/problem/write_files.cpp", "std::ofstream file(folder / name"): "refuses what is there, links too",
+            ("apps/kernelsearch/compare.cpp", "std::ofstream out(file"): "write_file() refuses links",
+            ("src/report/write_report.cpp", "std::ofstream out(file"): "what is not a regular file, such as /dev/stdout",
+            ("src/runtime/plan.cpp", "std::ofstream out(beside"): "next to a file that the user names, with the process's number",
+            ("src/run/writable.cpp", "O_CREAT"): "--record, which the user names; nothing is written",
+            ("apps/kernelsearch/export.cpp", "std::ofstream file(output)"): "-o and --dot, which the user names",
+            ("apps/kernelsearch/memory.cpp", "std::ofstream file(command.file)"): "a file that the user names",
+            ("src/evaluator/gpu/glslang.cpp", "std::ofstream(source"): "in a ScratchFolder",
+            ("src/evaluator/gpu/replay_file.cpp", "std::ofstream out(file"): "in a ScratchFolder of its callers",
+            ("src/evaluator/gpu/sass_read.cpp", "std::ofstream(file"): "in a ScratchFolder",
+            ("src/evaluator/host/host_evaluator.cpp", "std::ofstream out(file"): "in a ScratchFolder",
+            ("src/external/frozen_program.cpp", "std::ofstream(path"): "in a ScratchFolder",
+            ("src/judge/sandboxed_compiler.cpp", "std::ofstream(file"): "in a ScratchFolder",
+            ("src/process/carried_programs.cpp", "std::ofstream out(file"): "in a ScratchFolder",
+            ("src/remote/lane_server.cpp", "std::ofstream out(target"): "in a ScratchFolder, by file_in()",
         }),
 }
 

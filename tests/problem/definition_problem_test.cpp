@@ -229,6 +229,13 @@ TEST_CASE("definition: files with inputs stay inside the folder, and go along as
   fs::create_symlink(outside.path() / "work.jsonl", linked.path() / "workload.jsonl");
   CHECK_THROWS_WITH_AS((void)made_definition(linked.path(), plain_definition, ""),
                        doctest::Contains("is a link out of its folder"), ConfigError);
+  const TemporaryFolder data;
+  put_text(data.path() / "definitions" / "scaled.json", plain_definition);
+  put_text(outside.path() / "scaled.jsonl", plain_workload);
+  fs::create_directory_symlink(outside.path(), data.path() / "workloads");
+  CHECK_THROWS_WITH_AS(
+      (void)read_definition_problem(data.path() / "definitions" / "scaled.json", unused_python),
+      doctest::Contains("is a link out of its folder"), ConfigError);
   put_text(folder.path() / "in" / "x.safetensors",
            safetensors_file(R"({"x": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]}})",
                             std::string("\x00\xff\x1a", 3)));

@@ -4,9 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
@@ -156,6 +158,26 @@ TEST_CASE("python tasks: a folder of GPU MODE that cannot be judged is refused w
                        doctest::Contains("a link out of the task's folder"), ConfigError);
   check_has(refused_folder(own_task, "def ref_kernel(data):\n    pass\n"),
             "a reference without `generate_input`");
+}
+
+TEST_CASE("python tasks: a Python in the home folder itself is refused, one in a folder there may be read") {
+  const TemporaryFolder home;
+  fs::create_directories(home.path() / "own" / "bin");
+  const char* const named = std::getenv("HOME");
+  const bool had_home = named != nullptr;
+  const std::string before = had_home ? named : "";
+  setenv("HOME", home.path().c_str(), 1);
+  const auto with = [](const fs::path& python) {
+    return triton_bench_problem(own_kernels + marks + own_test, "scale.py", python);
+  };
+  CHECK_THROWS_WITH_AS((void)with(home.path() / "bin" / "python3"),
+                       doctest::Contains("in the home folder itself"), ConfigError);
+  const Problem problem = with(home.path() / "own" / "bin" / "python3");
+  CHECK(problem.external->readable == std::vector<std::string>{fs::canonical(home.path() / "own").string()});
+  if (had_home)
+    setenv("HOME", before.c_str(), 1);
+  else
+    unsetenv("HOME");
 }
 
 TEST_CASE("python tasks: long lines are read") {

@@ -173,6 +173,13 @@ TEST_CASE("t1_problem: says everything that is missing") {
   CHECK(missing("/KernelSpecification/KernelName", "\"\"") == "KernelName\n");
   CHECK(missing("/KernelSpecification/KernelFile", "\"other.cu\"") == "the kernel's file other.cu\n");
   CHECK(missing("/KernelSpecification/KernelFile", "\"\"") == "KernelFile\n");
+  const TemporaryFolder outside;
+  outside.write("secret.cu", "secret");
+  std::filesystem::create_symlink(outside / "secret.cu", folder / "link.cu");
+  const std::string absolute = (outside / "secret.cu").string();
+  for (const std::string& name : {absolute, std::string("link.cu")})
+    CHECK(missing("/KernelSpecification/KernelFile", ('"' + name + '"').c_str()) ==
+          "the kernel's file " + name + "\n");
   CHECK(missing("/KernelSpecification/Arguments", "[]") == "Arguments\n");
   CHECK(missing("/KernelSpecification/Arguments/0/Type", "\"custom\"")
             .find("the element type of argument out (custom)\n") == 0);
@@ -212,6 +219,9 @@ TEST_CASE("t1_problem: data of a file of the folder fill an argument, as KTT's B
   const TemporaryFolder folder;
   folder.write("smooth.cu", "__global__ void smooth() {}");
   folder.write("order.bin", "abcdefghi");
+  const TemporaryFolder outside;
+  outside.write("order.bin", "abcdefghi");
+  std::filesystem::create_symlink(outside / "order.bin", folder / "link.bin");
   const auto with = [&](const char* source) {
     Json json = Json::parse(t1_text);
     Json& order = json["KernelSpecification"]["Arguments"][2];
@@ -226,7 +236,7 @@ TEST_CASE("t1_problem: data of a file of the folder fill an argument, as KTT's B
   REQUIRE(order.files.size() == 1);
   CHECK(order.files[0].bytes == 9);
   CHECK(!order.files[0].digest.empty());
-  for (const char* const bad : {"none.bin", "../order.bin", "/etc/passwd", "", "."}) {
+  for (const char* const bad : {"none.bin", "../order.bin", "link.bin", "/etc/passwd", "", "."}) {
     CAPTURE(bad);
     CHECK_THROWS_WITH_AS((void)with(bad), doctest::Contains("the data of argument order"), ConfigError);
   }

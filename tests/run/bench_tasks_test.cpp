@@ -131,6 +131,27 @@ TEST_CASE("bench_tasks: answers have their task's name, its place, or KernelBenc
   CHECK(names("level3/2_Mul").empty());
 }
 
+TEST_CASE(
+    "bench_tasks: links to folders of tasks are not followed, and no answer is a link out of its folder") {
+  const TemporaryFolder outside, folder;
+  write(folder / "levels/level1/1_Add.py", "");
+  fs::create_directory_symlink(folder / "levels/level1", folder / "levels/again");
+  fs::create_directory_symlink(folder / "levels", folder / "levels/round");
+  CHECK(names_in({folder / "levels"}) == std::vector<std::string>{"level1/1_Add"});
+
+  write(outside / "secret", "secret");
+  write(folder / "answers/other.py", "");
+  fs::create_symlink(folder / "answers/other.py", folder / "answers/1_Add.py");
+  fs::create_symlink(outside / "secret", folder / "answers/2_Mul.py");
+  fs::create_symlink(outside / "secret", folder / "answers/level_1_problem_3_sample_0_kernel.py");
+  CHECK(bench_answers({"1_Add", {}}, folder / "answers").size() == 1);
+  for (const char* task : {"2_Mul", "level1/3_Sub"}) {
+    CAPTURE(task);
+    CHECK_THROWS_WITH_AS(static_cast<void>(bench_answers({task, {}}, folder / "answers")),
+                         doctest::Contains("an answer is a link out of its folder"), ConfigError);
+  }
+}
+
 TEST_CASE("bench_tasks: a search that was finished is not searched again, one with a larger budget goes on") {
   Field field;
   const BenchEnd first = field.work(field.search("3"));
@@ -248,4 +269,21 @@ TEST_CASE("other_harness: its verdict is read, kept and asked again when somethi
   CHECK(says.text == "no verdict, exit code 3: broken");
   says = ask_harness("sh -c 'sleep 60'", task, answer, kept, 0.2);
   check_has(says.text, "no verdict within 0.2 s");
+}
+
+TEST_CASE("other_harness: a link with the name of a verdict's file is replaced, not written through") {
+  const TemporaryFolder folder;
+  write(folder / "task.py", "task");
+  write(folder / "answer.py", "answer");
+  write(folder / "precious", "mine");
+  fs::create_directories(folder / "kept");
+  fs::create_symlink(folder / "precious", folder / "kept/one.json");
+  const HarnessSays says = ask_harness("sh -c 'echo \"{\\\"right\\\": true}\"' harness", folder / "task.py",
+                                       folder / "answer.py", folder / "kept/one.json", 60);
+  CHECK(says.right.has_value());
+  std::ifstream in(folder / "precious");
+  std::string precious;
+  std::getline(in, precious);
+  CHECK(precious == "mine");
+  CHECK_FALSE(fs::is_symlink(folder / "kept/one.json"));
 }

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
@@ -25,6 +27,16 @@ TEST_CASE("RunLock: says which process works on a run while it does") {
     CHECK(RunLock::holder(store, RunId{3}) == getpid());
   }
   CHECK_FALSE(RunLock::holder(store, RunId{3}).has_value());
+}
+
+TEST_CASE("RunLock: a link that lies where the lock would be is not written through") {
+  const TemporaryFolder folder;
+  folder.write("precious", "mine");
+  folder.write("runs.db.working/3", "");
+  std::filesystem::remove(folder / "runs.db.working/3");
+  std::filesystem::create_symlink(folder / "precious", folder / "runs.db.working/3");
+  { const RunLock lock(folder / "runs.db", RunId{3}); }
+  CHECK(std::filesystem::file_size(folder / "precious") == 4);
 }
 
 TEST_CASE("RunLock: a process that was killed works on nothing") {
