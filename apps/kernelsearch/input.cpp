@@ -14,7 +14,8 @@
 namespace kernelsearch::app {
 
 bool is_t1_file(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) return false;
+  // A pipe in a folder of others would be waited for.
+  if (!std::filesystem::is_regular_file(path)) return false;
   std::ifstream file(path);
   const auto json = nlohmann::json::parse(file, nullptr, false, true);
   return json.is_object() && json.contains("ConfigurationSpace");

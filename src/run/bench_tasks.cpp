@@ -157,7 +157,8 @@ std::vector<fs::path> bench_answers(const BenchTask& task, const fs::path& folde
   }
   if (const std::string prefix = sample_prefix(task); !prefix.empty())
     for (const fs::path& entry : sorted_entries(folder))
-      if (entry.filename().string().rfind(prefix, 0) == 0 && entry.extension() == ".py")
+      if (entry.filename().string().rfind(prefix, 0) == 0 && entry.extension() == ".py" &&
+          fs::is_regular_file(entry))
         answers.push_back(entry);
   // What is read as an answer is kept in the store and shown on pages.
   for (const fs::path& answer : answers)

@@ -150,6 +150,14 @@ TEST_CASE("doors: links that lie in --out, or where it would be made, are not fo
   CHECK(fs::is_empty(desk.path() / "elsewhere"));
 }
 
+TEST_CASE("doors: a pipe in a folder of others is not waited for") {
+  const Desk desk;
+  REQUIRE(mkfifo((desk.path() / "pipe.py").c_str(), 0600) == 0);
+  const Ran ran = desk.kernelsearch({"check", "pipe.py"});
+  CHECK(ran.code == 3);
+  check_has(ran.err, "no such file");
+}
+
 TEST_CASE("doors: nothing that the command prints commands a terminal") {
   const Desk desk;
   const std::string evil =

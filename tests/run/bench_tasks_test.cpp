@@ -3,6 +3,7 @@
 #include "kernelsearch/run/bench_tasks.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -150,6 +151,9 @@ TEST_CASE(
     CHECK_THROWS_WITH_AS(static_cast<void>(bench_answers({task, {}}, folder / "answers")),
                          doctest::Contains("an answer is a link out of its folder"), ConfigError);
   }
+  // A pipe would be waited for.
+  REQUIRE(mkfifo((folder / "answers/level_2_problem_4_sample_0_kernel.py").c_str(), 0600) == 0);
+  CHECK(bench_answers({"level2/4_Div", {}}, folder / "answers").empty());
 }
 
 TEST_CASE("bench_tasks: a search that was finished is not searched again, one with a larger budget goes on") {
