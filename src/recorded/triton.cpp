@@ -88,7 +88,8 @@ RawRecording read_triton(std::string_view text, const std::string& source) {
   NamedValues all;
   for (const TritonTiming& timing : timings)
     for (const auto& [name, value] : timing.values)
-      if (std::none_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; }))
+      if (std::none_of(all.begin(), all.end(),
+                       [&, &name = name](const auto& one) { return one.first == name; }))
         all.emplace_back(name, Value(std::string("None")));
   for (const TritonTiming& timing : timings) {
     NamedValues values = all;

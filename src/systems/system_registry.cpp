@@ -157,10 +157,10 @@ std::span<const SystemEntry> system_entries() {
 }
 
 const SystemVariant& SystemEntry::variant_of(const SystemOptions& given) const {
-  const std::string name = given.text("variant");
+  const std::string asked = given.text("variant");
   for (const SystemVariant& variant : variants)
-    if (variant.name == name) return variant;
-  detail::raise<ConfigError>("there is no such variant of " + std::string(this->name), name,
+    if (variant.name == asked) return variant;
+  detail::raise<ConfigError>("there is no such variant of " + std::string(name), asked,
                              "see `kernelsearch list systems --json`");
 }
 
