@@ -9,7 +9,7 @@ REPO is a copy of KernelBench. Its function `eval_kernel_against_ref` is called 
 of inputs, 100 timed calls, and its check for excessive speedups. Without a device the functions of `torch.cuda` that it
 calls do nothing, the tensors stay on the processor, and it times with its `host_time` and ten calls; what it compares, and
 how, is unchanged. Packages that its evaluation does not use (clients of models) are not needed. Prints
-`{"right": ..., "speedup": ..., "text": ...}`; the answer runs with the rights of whoever starts this."""
+`{"right": ..., "speedup": ..., "text": ...}`; the answer runs with your rights."""
 import contextlib
 import io
 import json

@@ -68,7 +68,7 @@ def _whole(value, name, least=0, optional=True):
     if value is None and optional:
         return None
     try:
-        number = value.__index__()  # NumPy's too; a bool is none
+        number = value.__index__()  # NumPy's too, but no bool
     except AttributeError:
         number = None
     if number is None or isinstance(value, bool):
@@ -196,7 +196,7 @@ class Optimizer(Search):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Optimizer:
         """The search that save() wrote, which goes on as if it had never ended: it asks the policy again what it was asked, and tells
-        what it was told. ConfigError for a file that is none."""
+        what it was told. ConfigError for any other file."""
         import json
 
         def order(value):

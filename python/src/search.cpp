@@ -354,7 +354,7 @@ void bind_search(nb::module_& m) {
                                    t.evaluation.reason, t.evaluation.progress,
                                    t.evaluation.measurement.seconds, features);
            })
-      // Of no search: it can be read, and not told.
+      // It belongs to no search, so it can be read but not told.
       .def("__setstate__",
            [](PythonTrial* self, const nb::tuple& state) {
              auto space = nb::cast<SpacePointer>(state[0]);

@@ -13,7 +13,7 @@ namespace kernelsearch {
 struct HarnessSays {
   std::optional<bool> right = {};      ///< nothing: it said neither
   std::optional<double> speedup = {};  ///< over its own reference
-  std::string text = {};               ///< its words; why there is no verdict, where there is none
+  std::string text = {};               ///< what it says; without a verdict, the reason
 };
 
 /// Asks it: `/bin/sh -c 'COMMAND TASK ANSWER'`, with the user's rights and no sandbox. The last line of its

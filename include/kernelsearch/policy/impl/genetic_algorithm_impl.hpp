@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernelsearch/policy/genetic_algorithm.hpp"
+#include "kernelsearch/policy/impl/child.hpp"
 
 namespace kernelsearch {
 
@@ -24,19 +25,8 @@ KERNELSEARCH_INLINE std::optional<Config> GeneticAlgorithm::next() {
     starts_.use();
     return ledger_.random();
   }
-  Config child = parent();
-  if (rng_.chance(options_.crossover)) {
-    const Config& other = parent();
-    for (const std::size_t tunable : ledger_.free())
-      if (rng_.chance(0.5)) child.indices[tunable] = other.indices[tunable];
-  }
-  const double rate =
-      options_.mutations / static_cast<double>(std::max<std::size_t>(ledger_.free().size(), 1));
-  for (const std::size_t tunable : ledger_.free()) {
-    const auto usable = ledger_.space().usable(tunable);
-    if (rng_.chance(rate)) child.indices[tunable] = usable[rng_.below(usable.size())];
-  }
-  return ledger_.repair(std::move(child), rng_);
+  return detail::child(ledger_, rng_, options_.crossover, options_.mutations,
+                       [this]() -> const Config& { return parent(); });
 }
 
 KERNELSEARCH_INLINE const Config& GeneticAlgorithm::parent() {
