@@ -228,12 +228,12 @@ class ExternalWorker : public detail::PlainSampleTimer {
     return std::nullopt;
   }
 
-  /// The time of one call on the shape, from one round of requests.
-  std::optional<detail::Fault> time_once(std::size_t s, double& seconds) {
+  /// The time of one call on the shape, from one round of requests that suit calls of `about` seconds.
+  std::optional<detail::Fault> time_once(std::size_t s, double about, double& seconds) {
     if (auto fault = select(s)) return fault;
     ShapeState& shape = shapes_[s];
     if (claims(problem_)) return time_claimed(shape, seconds);
-    const std::size_t calls = external::calls_of_slope(shape.estimate, slots_.count());
+    const std::size_t calls = external::calls_of_slope(about, slots_.count());
     double claimed = -1;
     external::Slope slope;
     const auto one_request = [&](std::size_t wanted, double& wall) {
@@ -243,8 +243,7 @@ class ExternalWorker : public detail::PlainSampleTimer {
     const auto keep_claim = [&] {
       claimed = shape.claimed.empty() ? -1 : std::accumulate(shape.claimed.begin(), shape.claimed.end(), 0.0);
     };
-    if (auto fault =
-            external::take_slope<detail::Fault>(shape.estimate, calls, one_request, keep_claim, slope))
+    if (auto fault = external::take_slope<detail::Fault>(about, calls, one_request, keep_claim, slope))
       return fault;
     seconds = slope.seconds;
     shape.estimate = std::min({shape.estimate, slope.one, seconds});
@@ -279,12 +278,12 @@ class ExternalWorker : public detail::PlainSampleTimer {
     ShapeState& shape = shapes_[s];
     double seconds = 0;
     if (so_far.samples.empty()) {
-      if (auto fault = time_once(s, seconds)) return fault;  // to warm up
+      if (auto fault = time_once(s, estimate(s), seconds)) return fault;  // to warm up
       shape.claimed_share.clear();
       shape.single.clear();
       shape.begin = wall_;
     }
-    if (auto fault = time_once(s, seconds)) return fault;
+    if (auto fault = time_once(s, estimate(s), seconds)) return fault;
     samples.push_back(seconds);
     return std::nullopt;
   }

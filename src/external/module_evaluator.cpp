@@ -161,14 +161,14 @@ class ModuleWorker : public detail::PlainSampleTimer {
     return std::nullopt;
   }
 
-  /// For pairs and samples: one time of a call.
-  MaybeFault time_once(std::size_t shape, double& seconds) {
+  /// For pairs and samples: one time of a call, of requests that suit calls of `about` seconds.
+  MaybeFault time_once(std::size_t shape, double about, double& seconds) {
     Seen& seen = shapes_[shape];
-    const std::size_t calls = external::calls_of_slope(seen.estimate, slots(shape));
+    const std::size_t calls = external::calls_of_slope(about, slots(shape));
     external::Slope slope;
     const auto one_request = [&](std::size_t wanted, double& wall) { return timed(shape, wanted, wall); };
     if (auto fault = external::take_slope<detail::Fault>(
-            seen.estimate, calls, one_request, [] {}, slope))
+            about, calls, one_request, [] {}, slope))
       return noted(std::move(fault));
     seconds = slope.seconds;
     seen.estimate = std::min({seen.estimate, slope.one, seconds});
@@ -180,11 +180,11 @@ class ModuleWorker : public detail::PlainSampleTimer {
   MaybeFault sample(std::size_t shape, const ShapeMeasurement& so_far, std::vector<double>& samples) {
     double seconds = 0;
     if (so_far.samples.empty()) {
-      if (auto fault = time_once(shape, seconds)) return fault;  // to warm up
+      if (auto fault = time_once(shape, estimate(shape), seconds)) return fault;  // to warm up
       shapes_[shape].single_over_slope.clear();
       shapes_[shape].begin = shapes_[shape].wall;
     }
-    if (auto fault = time_once(shape, seconds)) return fault;
+    if (auto fault = time_once(shape, estimate(shape), seconds)) return fault;
     samples.push_back(seconds);
     return std::nullopt;
   }

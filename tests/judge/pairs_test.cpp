@@ -37,9 +37,11 @@ struct ScriptedSide {
   double* clock;
   Rng* rng;
   double scatter = 0.002;
+  std::vector<double> planned{};  ///< seconds by which its batches were planned
 
   [[nodiscard]] double estimate(std::size_t) const { return seconds; }
-  std::optional<Trouble> time_once(std::size_t, double& taken) {
+  std::optional<Trouble> time_once(std::size_t, double about, double& taken) {
+    planned.push_back(about);
     *order += name;
     *clock *= 1.001;
     taken = seconds * *clock * (1 + scatter * (rng->uniform() - 0.5));
@@ -76,6 +78,38 @@ TEST_CASE("Pairs: both sides take turns at being first, after a call of each to 
   CHECK(!pairs.wants_round());
   CHECK(pairs.speedup().pairs == 6);
   CHECK(pairs.speedup().ratio == doctest::Approx(1.1).epsilon(0.003));
+}
+
+TEST_CASE("Pairs: sides that take about as long are timed in the same batches") {
+  const Problem problem = shapes_of({1});
+  // As on a host: batches of 50 us at least, of whole calls, and each costs what 2 us of calls do.
+  struct Batched : ScriptedSide {
+    double seen = seconds;
+    [[nodiscard]] double estimate(std::size_t) const { return seen; }
+    std::optional<Trouble> time_once(std::size_t shape, double about, double& taken) {
+      (void)ScriptedSide::time_once(shape, about, taken);
+      taken += 4e-6 / std::ceil(50e-6 / about);
+      seen = taken;
+      return std::nullopt;
+    }
+  };
+  Scene scene;
+  scene.ours.seconds = scene.theirs.seconds = 23.3e-6;
+  Batched ours{scene.ours}, theirs{scene.theirs};
+  ours.seen = 25.2e-6;
+  theirs.seen = 24.8e-6;
+  Pairs pairs(problem, {.min_pairs = 24, .max_pairs = 24});
+  CHECK(!pairs.take_round<Trouble>(AlternatingTimer<Trouble, Batched, Batched>(ours, theirs)));
+  CHECK(ours.planned == theirs.planned);
+  CHECK(ours.planned.front() == 24.8e-6);
+  CHECK(pairs.speedup().ratio == doctest::Approx(1).epsilon(0.005));
+
+  Scene far;
+  far.theirs.seconds = 0.005;
+  Pairs apart(problem, {.max_pairs = 1});
+  CHECK(!far.take(apart));
+  CHECK(far.ours.planned == std::vector<double>(2, 1e-3));
+  CHECK(far.theirs.planned == std::vector<double>(2, 0.005));
 }
 
 TEST_CASE("Pairs: long calls are not warmed up") {
@@ -183,7 +217,7 @@ TEST_CASE("Pairs: one pair of processes cannot show what lies between processes"
 
 TEST_CASE("Pairs: a fault ends a round; a stop leaves what an interval needs, or nothing") {
   struct Broken : ScriptedSide {
-    std::optional<Trouble> time_once(std::size_t, double&) { return "broken"; }
+    std::optional<Trouble> time_once(std::size_t, double, double&) { return "broken"; }
   };
   const Problem problem = shapes_of({1});
   Scene scene;

@@ -314,8 +314,8 @@ struct HostEvaluator::Impl {
     detail::HostJudge& worker;
     const Side& side;
     [[nodiscard]] double estimate(std::size_t shape) const { return worker.estimate(shape); }
-    [[nodiscard]] std::optional<detail::Fault> time_once(std::size_t shape, double& seconds) {
-      return told(worker.time_once(shape, seconds), side);
+    [[nodiscard]] std::optional<detail::Fault> time_once(std::size_t shape, double about, double& seconds) {
+      return told(worker.time_once(shape, about, seconds), side);
     }
   };
 

@@ -68,8 +68,9 @@ class HostJudge {
   /// What the clock takes of a batch, in seconds: both sides of a pair are charged the same.
   void assume_overhead(double seconds) noexcept { overhead_ = seconds; }
 
-  /// One half of a pair: the median time of a short round on the shape.
-  [[nodiscard]] std::optional<Fault> time_once(std::size_t shape, double& seconds);
+  /// One half of a pair: the median time of a short round on the shape, in batches that suit calls of `about`
+  /// seconds.
+  [[nodiscard]] std::optional<Fault> time_once(std::size_t shape, double about, double& seconds);
 
   /// Finds out whether the shape's calls must be timed alone; before pairs, which `measure` did not precede.
   [[nodiscard]] std::optional<Fault> settle(std::size_t shape);
@@ -176,7 +177,7 @@ class HostJudge {
   void solve(ShapeState& state, InputSet& set);
   /// The fault with the argument that was written to, where that is what ended the worker, and the shape.
   [[nodiscard]] Fault explained(Fault fault);
-  void plan_batches(ShapeState& state);
+  void plan_batches(ShapeState& state, double about);
 
   const Problem& problem_;
   const HostOptions& options_;

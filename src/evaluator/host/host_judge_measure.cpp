@@ -253,11 +253,11 @@ std::optional<Fault> HostJudge::settle(std::size_t shape) {
   select(shape);
   ShapeState& state = shapes_[shape];
   state.alone = false;
-  plan_batches(state);
+  plan_batches(state, state.estimate);
   if (state.calls == 1 && state.estimate >= long_call) return one_by_one(shape, state.estimate);
   std::vector<double> samples;
   if (auto fault = round(shape, round_seconds / 2, samples)) return fault;
-  plan_batches(state);
+  plan_batches(state, state.estimate);
   samples.clear();
   if (auto fault = round(shape, round_seconds / 2, samples)) return fault;
   return one_by_one(shape, median(samples));
@@ -280,9 +280,9 @@ MachineLoad HostJudge::load() const {
   return meter_->load(known ? cpu - cpu_then_ + cpu_here_ : -1, known ? for_others + waited_here_ : -1);
 }
 
-std::optional<Fault> HostJudge::time_once(std::size_t shape, double& seconds) {
+std::optional<Fault> HostJudge::time_once(std::size_t shape, double about, double& seconds) {
   select(shape);
-  plan_batches(shapes_[shape]);
+  plan_batches(shapes_[shape], about);
   std::vector<double> samples;
   if (auto fault = round(shape, pair_seconds, samples)) return fault;
   seconds = median(samples);
@@ -300,12 +300,12 @@ struct HostJudge::SampleTimer : PlainSampleTimer {
     worker.select(shape);
     if (so_far.samples.empty()) {
       state.elapsed = 0;
-      worker.plan_batches(state);
+      worker.plan_batches(state, state.estimate);
       std::vector<double> dropped;
       // one batch to warm up; a call this long has nothing to warm up that its check did not
       if (state.estimate < 0.05)
         if (auto fault = worker.round(shape, round_seconds / 2, dropped, warming_batches)) return fault;
-      worker.plan_batches(state);
+      worker.plan_batches(state, state.estimate);
       calls_per_sample = std::max(calls_per_sample, static_cast<double>(state.calls));
     }
     if (auto fault = worker.round(shape, round_seconds, samples, short_batches)) return fault;
