@@ -242,8 +242,7 @@ struct HostEvaluator::Impl {
     for (std::size_t s = 0; s < problem.shapes.size(); ++s) {
       if (problem.shapes[s].weight <= 0) continue;
       if (!alone[s] && round < looks) {
-        if (!ours.is_settled(s))
-          if (auto fault = told(ours.settle(s), our_side)) return fault;
+        if (auto fault = told(ours.settle(s), our_side)) return fault;
         if (auto fault = told(theirs.settle(s), their_side)) return fault;
         alone[s] = ours.timed_alone(s) || theirs.timed_alone(s) ||
                    (round == 0 && ours.gains_only_together(s, theirs));
@@ -256,9 +255,9 @@ struct HostEvaluator::Impl {
     return std::nullopt;
   }
 
-  /// Times both sides in interleaved pairs, each round in fresh processes. `measured`: a process of our side
-  /// that was measured already, for the first round alone; else null.
-  std::optional<detail::Fault> pair(const Side& our_side, std::unique_ptr<detail::HostJudge> measured,
+  /// Times both sides in interleaved pairs, each round in fresh processes. `first`: what is checked of our
+  /// side in the first round.
+  std::optional<detail::Fault> pair(const Side& our_side, detail::HostJudge::Extent first,
                                     const Side& their_side, detail::Pairs& pairs) {
     using Timer = detail::AlternatingTimer<detail::Fault, PairedSide, PairedSide>;
     pairs.assume_between_processes(detail::between_processes);
@@ -266,16 +265,15 @@ struct HostEvaluator::Impl {
     while (pairs.wants_round()) {
       const double begin = detail::monotonic_seconds();
       Features features;
-      // Either side was checked in whole in its trial, and is in the first round; then what is timed is.
+      // Either side was checked in whole in its trial, and may be in the first round; then what is timed is.
+      // A process that was measured already is not as fast as a fresh one: neither side has one.
       using Extent = detail::HostJudge::Extent;
-      const Extent extent = pairs.round() == 0 ? Extent::all : Extent::timed;
-      std::unique_ptr<detail::HostJudge> ours = std::move(measured);
-      if (!ours) {
-        ours = our_side.open();
-        if (auto fault = told(ours->check(features, extent), our_side)) return fault;
-      }
+      const bool begins = pairs.round() == 0;
+      const std::unique_ptr<detail::HostJudge> ours = our_side.open();
+      if (auto fault = told(ours->check(features, begins ? first : Extent::timed), our_side)) return fault;
       const std::unique_ptr<detail::HostJudge> theirs = their_side.open();
-      if (auto fault = told(theirs->check(features, extent), their_side)) return fault;
+      if (auto fault = told(theirs->check(features, begins ? Extent::all : Extent::timed), their_side))
+        return fault;
       pairs.started(detail::monotonic_seconds() - begin);
       const double overhead = clock.of_batch();
       ours->assume_overhead(overhead);
@@ -305,7 +303,7 @@ struct HostEvaluator::Impl {
     if (!taken) return {};
     const detail::VerifiesUntilHere until_turn_ends(verifier);
     detail::Pairs pairs(problem, wanted);
-    (void)pair(ours, nullptr, theirs, pairs);  // either side raises what goes wrong
+    (void)pair(ours, detail::HostJudge::Extent::all, theirs, pairs);  // either side raises what goes wrong
     return pairs.speedup();
   }
 
@@ -464,7 +462,9 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
     detail::Pairs pairs(impl_->problem, options);
     Impl::Side ours = impl_->side_of(*staged.artifact);
     ours.failed = nullptr;
-    fault = impl_->pair(ours, std::move(worker), impl_->reference_side(staged.artifact->candidate), pairs);
+    worker.reset();
+    fault = impl_->pair(ours, detail::HostJudge::Extent::timed,
+                        impl_->reference_side(staged.artifact->candidate), pairs);
     if (!fault && pairs.complete()) evaluation.measurement.speedup = pairs.speedup(&evaluation.measurement);
     if (!context.finalist) impl_->pairing.pairs(detail::monotonic_seconds() - pairs_begin);
   }

@@ -72,10 +72,8 @@ class HostJudge {
   /// seconds.
   [[nodiscard]] std::optional<Fault> time_once(std::size_t shape, double about, double& seconds);
 
-  /// Finds out whether the shape's calls must be timed alone; before pairs, which `measure` did not precede.
+  /// Finds out whether the shape's calls must be timed alone; before pairs.
   [[nodiscard]] std::optional<Fault> settle(std::size_t shape);
-  /// Whether calls of the shape were put next to calls alone already, by `measure` or `settle`.
-  [[nodiscard]] bool is_settled(std::size_t shape) const { return shapes_[shape].together > 0; }
   /// Compares calls that were timed and put by, on each shape of weight, until `calls` are found right, or as
   /// many as were timed; what cannot be had makes the candidate unverified, which does not win.
   [[nodiscard]] std::optional<Fault> assure(std::size_t calls, const std::stop_token& stop);
