@@ -16,7 +16,7 @@ function(must)
   endif()
 endfunction()
 
-file(REMOVE_RECURSE ${WORK} ${ALONE})
+file(REMOVE_RECURSE ${WORK})
 # Not optimised: what is tested is that it configures, compiles, links and runs.
 set(options -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
     "-DTARGETS=${TARGETS}" "-DCOMPONENTS=${COMPONENTS}" "-DABSENT_PACKAGES=${ABSENT_PACKAGES}"
@@ -31,10 +31,8 @@ endif()
 set(from ${BUILD})
 if(HOW STREQUAL "alone")
   set(from ${ALONE})
-  must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${from} -DKERNELSEARCH_COMPONENTS=${COMPONENTS} -DKERNELSEARCH_BUILD_TESTS=OFF
-    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DCMAKE_CXX_COMPILER=${COMPILER}
-    -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -DKERNELSEARCH_WERROR=${WERROR} -DKERNELSEARCH_RELOCATABLE=ON)
-  must(${CMAKE_COMMAND} --build ${from} -j 2)
+  set(CXX_COMPILER ${COMPILER})
+  include(${CMAKE_CURRENT_LIST_DIR}/alone.cmake)
   list(APPEND options -DWHOLE=ON)
 endif()
 if(HOW MATCHES "^(install|alone|pkg_config)$")
