@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 cmake_minimum_required(VERSION 3.25)
 
-# cmake -DHOW=pkg_config|cmake -DSOURCE= -DBUILD= -DWORK= -DCOMPILER= -P c.cmake
+# cmake -DHOW=pkg_config|cmake -DSOURCE= -DBUILD= -DWORK= -DCOMPILER= [-DALONE= -DCXX_COMPILER= [-DLAUNCHER=] [-DWERROR=]] -P c.cmake
 # Builds and runs examples/programs/c_tuner with an installed library as C programmers do: no C++ compiler takes part.
+# ALONE: the library is of a build in this folder that has no other component, and not of BUILD.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   message("${output}")
@@ -23,6 +24,11 @@ if(HOW STREQUAL "pkg_config")
 endif()
 
 file(REMOVE_RECURSE ${WORK})
+if(ALONE)
+  set(COMPONENTS c)
+  include(${CMAKE_CURRENT_LIST_DIR}/alone.cmake)
+  set(BUILD ${ALONE})
+endif()
 must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first --component development)
 # Moved: an installed package must not remember where it was installed.
 file(RENAME ${WORK}/first ${WORK}/prefix)
@@ -49,4 +55,4 @@ endif()
 if(NOT output MATCHES "5 trials, best")
   message(FATAL_ERROR "the program said: ${output}")
 endif()
-file(REMOVE_RECURSE ${WORK})
+file(REMOVE_RECURSE ${WORK} ${ALONE})

@@ -3,9 +3,9 @@
 cmake_minimum_required(VERSION 3.25)
 
 # cmake -DHOW=install|alone|pkg_config|build_tree|subdirectory -DSOURCE= -DBUILD= -DWORK= -DCOMPILER= -DTARGETS= -DCOMPONENTS=
-#       [-DABSENT_PACKAGES=] [-DLAUNCHER=] [-DPROGRAM=] [-DOPTIONS=] [-DNO_SYMBOLS=] -P run.cmake
+#       [-DABSENT_PACKAGES=] [-DLAUNCHER=] [-DPROGRAM=] [-DOPTIONS=] [-DNO_SYMBOLS=] [-DALONE=] [-DWERROR=] -P run.cmake
 # Configures, builds and runs tests/consumer/app the way a user would. NO_SYMBOLS: nothing in the library matches it.
-# alone: COMPONENTS is the only one that is configured, built and installed.
+# alone: COMPONENTS is the only one that is configured, built and installed, in the folder ALONE. WERROR: warnings end it.
 # pkg_config: by a compiler with the flags of kernelsearch-COMPONENTS; what PROGRAM must print first, PRINTS.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -30,11 +30,10 @@ if(HOW STREQUAL "pkg_config")
 endif()
 set(from ${BUILD})
 if(HOW STREQUAL "alone")
-  set(from ${WORK}/alone)
-  must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${from} -DKERNELSEARCH_COMPONENTS=${COMPONENTS} -DKERNELSEARCH_BUILD_TESTS=OFF
-    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DCMAKE_CXX_COMPILER=${COMPILER}
-    -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
-  must(${CMAKE_COMMAND} --build ${from} -j 2)
+  set(from ${ALONE})
+  set(CXX_COMPILER ${COMPILER})
+  include(${CMAKE_CURRENT_LIST_DIR}/alone.cmake)
+  list(APPEND options -DWHOLE=ON)
 endif()
 if(HOW MATCHES "^(install|alone|pkg_config)$")
   must(${CMAKE_COMMAND} --install ${from} --prefix ${WORK}/first --component development)
@@ -49,6 +48,14 @@ if(HOW MATCHES "^(install|alone|pkg_config)$")
     endif()
   endforeach()
   if(HOW STREQUAL "alone")
+    # Built relocatable, a library must not look for helpers and headers where it was built.
+    file(GLOB_RECURSE libraries ${WORK}/prefix/*.a)
+    foreach(file IN LISTS libraries)
+      file(STRINGS ${file} leaked LIMIT_COUNT 1 REGEX "(^|[:;= \"])(${SOURCE}/(include|src|data|build)|${ALONE})(/|[:; \"]|$)")
+      if(leaked)
+        message(FATAL_ERROR "${file} names the source tree or its build folder: ${leaked}")
+      endif()
+    endforeach()
     # No header may need one of a component that is not there.
     file(GLOB_RECURSE installed RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/*.hpp)
     list(LENGTH installed count)
@@ -56,6 +63,11 @@ if(HOW MATCHES "^(install|alone|pkg_config)$")
       message(FATAL_ERROR "${COMPONENTS} installed ${count} headers")
     endif()
     foreach(header IN LISTS installed)
+      # Nor one of a package that only our bodies need. Inside #if there is a blank after #. Tools of mcp are given JSON.
+      file(STRINGS ${WORK}/prefix/include/${header} foreign LIMIT_COUNT 1 REGEX "^#include <(Eigen|boost|fmt|nlohmann|openssl|sqlite3|zlib)[/.]")
+      if(foreign AND NOT header MATCHES "/(impl|mcp)/")
+        message(FATAL_ERROR "${header} has ${foreign}: users of ${COMPONENTS} need not have that package")
+      endif()
       file(STRINGS ${WORK}/prefix/include/${header} includes REGEX "^ *# *include \"kernelsearch/")
       foreach(line IN LISTS includes)
         string(REGEX REPLACE ".*\"(.*)\".*" "\\1" needed "${line}")
@@ -99,4 +111,4 @@ endif()
 must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/tests/consumer/app -B ${WORK}/build ${options})
 must(${CMAKE_COMMAND} --build ${WORK}/build)
 must(${WORK}/build/app)
-file(REMOVE_RECURSE ${WORK})
+file(REMOVE_RECURSE ${WORK} ${ALONE})

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include "kernelsearch/core/field.hpp"
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/run/run_options.hpp"
+#include "kernelsearch/store/json.hpp"
 
 namespace kernelsearch {
 
@@ -82,8 +82,10 @@ struct RunOption : Field, RunOptionColumns {
 /// Writes a value to the option of that name; a fault for another name, type, or a value that it cannot have.
 [[nodiscard]] Result<void> try_set_run_option(RunOptions& options, std::string_view name, FieldValue value);
 
+#ifdef KERNELSEARCH_HAS_JSON
 /// Writes the members of a JSON object, by the names of the options. A fault as of try_set_run_option.
 [[nodiscard]] Result<void> try_set_run_options(RunOptions& options, const nlohmann::json& given);
+#endif
 
 /// The JSON Schema (2020-12) of an object of options.
 [[nodiscard]] std::string run_options_schema();

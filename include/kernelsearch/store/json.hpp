@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,11 @@
 #include "kernelsearch/evaluator/evaluation_context.hpp"
 #include "kernelsearch/space/config.hpp"
 #include "kernelsearch/store/finalist_comparison.hpp"
+// Users of the library need not have nlohmann/json: without it they have to_json_text and from_json_text.
+#if __has_include(<nlohmann/json_fwd.hpp>)
+#  include <nlohmann/json_fwd.hpp>
+#  define KERNELSEARCH_HAS_JSON 1
+#endif
 
 /// The vocabulary as JSON, found by nlohmann's json through these overloads. Layout: docs/formats/store.md.
 ///
@@ -22,6 +26,7 @@
 /// Reading raises a ConfigError that names what is missing or malformed.
 namespace kernelsearch {
 
+#ifdef KERNELSEARCH_HAS_JSON
 void to_json(nlohmann::json& json, const Interval& interval);
 void from_json(const nlohmann::json& json, Interval& interval);
 void to_json(nlohmann::json& json, const Speedup& speedup);
@@ -58,6 +63,7 @@ void from_json(const nlohmann::json& json, Config& config);
 
 /// Parses what `json_text` wrote; a ConfigError says that `what` is damaged.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, std::string_view what);
+#endif
 
 /// `json_text` of a value of the vocabulary and back, for callers without the JSON library's header.
 template <class T>

@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: The kernelsearch authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# Configures and builds COMPONENTS, the only one, in the folder ALONE; run.cmake and c.cmake include it.
+file(REMOVE_RECURSE ${ALONE})
+must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${ALONE} -DKERNELSEARCH_COMPONENTS=${COMPONENTS} -DKERNELSEARCH_BUILD_TESTS=OFF
+  -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DCMAKE_CXX_COMPILER=${CXX_COMPILER}
+  -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -DKERNELSEARCH_WERROR=${WERROR} -DKERNELSEARCH_RELOCATABLE=ON)
+must(${CMAKE_COMMAND} --build ${ALONE} -j 2)
