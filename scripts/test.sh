@@ -10,8 +10,8 @@ Installs what is missing from Debian, builds, and runs the tests, as CI does. Ma
   --thorough   every test whole: the cases of the suite `thorough`, all of the long lists of which a third stands for the rest
                otherwise, the messages of both compilers, every unit test sanitized
   --fast       only the first leg: g++, no sanitizers
-  --leg NAME   only that leg: ci, headers, format, asan, tsan, or dev (files compiled one by one by g++ and clang++, as the preset dev does:
-               those that changed since the last merge, a twentieth of the others, all with --thorough), clang (built by clang++), opencl or vulkan (PoCL, or
+  --leg NAME   only that leg: ci, headers, format, dev (files compiled one by one by g++ and clang++, as the preset dev does: those
+               that changed since the last merge, a twentieth of the others, all with --thorough), asan, tsan, or clang (built by clang++), opencl or vulkan (PoCL, or
                llvmpipe and glslang, are installed; ci skips these tests without them), portability (the core for Windows
                by MinGW-w64, and with the standard library of macOS, libc++; both are installed); may be repeated
   --repeat N   in place of the legs: builds as the first leg and runs its unit and integration tests N times under load,
@@ -21,8 +21,8 @@ The last line counts tests over all legs: N passed, N failed, N skipped
 USAGE
 }
 
-all_legs=(ci headers format asan tsan)
-more_legs=(dev clang opencl vulkan portability)
+all_legs=(ci headers format dev asan tsan)
+more_legs=(clang opencl vulkan portability)
 legs=() repeat='' only='' thorough=''
 while [ $# -gt 0 ]; do
   case $1 in

@@ -362,8 +362,8 @@ int hex_digit(char c) noexcept {
 }  // namespace
 
 const std::string* MlirOperation::find(std::string_view key) const noexcept {
-  for (const auto& [name, value] : properties)
-    if (name == key) return &value;
+  for (const auto& [property, value] : properties)
+    if (property == key) return &value;
   return nullptr;
 }
 

@@ -84,14 +84,14 @@ class T4 {
             });
           } else if (key == "measurements" && in.peek() == '[') {
             in.array([&] {
-              auto& [name, unit] = measured.emplace_back();
+              auto& one = measured.emplace_back();  // no structured binding: clang 14 captures none
               in.object([&](std::string_view what) {
                 if (in.peek() != '"')
                   in.skip();
                 else if (what == "name")
-                  name = in.string();
+                  one.first = in.string();
                 else if (what == "unit")
-                  unit = in.string();
+                  one.second = in.string();
                 else
                   in.skip();
               });

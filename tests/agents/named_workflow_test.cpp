@@ -107,7 +107,9 @@ TEST_CASE("workflows: the five of PEAK's table 4 stand there as it prints them, 
 }
 
 TEST_CASE("workflows: the chains of the proofs can be followed") {
-  for (const auto& [name, half] : {std::pair{"h200_fp32", false}, std::pair{"h200_fp16", true}}) {
+  for (const auto& entry : {std::pair{"h200_fp32", false}, std::pair{"h200_fp16", true}}) {
+    const char* name = entry.first;  // no structured binding: clang 14 captures none
+    const bool half = entry.second;
     CAPTURE(name);
     const NamedWorkflow workflow = find_workflow(name);
     const WorkflowSubject subject{"cuda",

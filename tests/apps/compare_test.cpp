@@ -196,11 +196,11 @@ TEST_CASE("command: list policies shows the options of each") {
     const auto& options = policy.at("options").at("properties");
     CHECK(options.size() == 6);
     CHECK(options.at("population") ==
-          nlohmann::ordered_json{{"type", "integer"},
-                                 {"description", "survivors; as many random configurations come first"},
-                                 {"default", 20},
-                                 {"minimum", 2},
-                                 {"maximum", 1000000}});
+          nlohmann::json{{"type", "integer"},
+                         {"description", "survivors; as many random configurations come first"},
+                         {"default", 20},
+                         {"minimum", 2},
+                         {"maximum", 1000000}});
     CHECK_FALSE(options.at("default_first").contains("default"));
     CHECK(options.at("crossover").at("type") == "number");
   }
@@ -208,7 +208,7 @@ TEST_CASE("command: list policies shows the options of each") {
   const auto one = desk.kernelsearch({"list", "policies", "tabu", "--json"}).json();
   REQUIRE(one.size() == 1);
   const auto& choices = one.at(0).at("options").at("properties").at("neighbourhood").at("enum");
-  CHECK(choices == nlohmann::ordered_json{"hamming", "adjacent"});
+  CHECK(choices == nlohmann::json{"hamming", "adjacent"});
   const Ran text = desk.kernelsearch({"list", "policies", "genetic"});
   check_has(text.out,
             "\n  population = 20  (int, 2 to 1000000)\n      survivors; as many random configurations come "

@@ -204,8 +204,9 @@ TEST_CASE(
        "", "2"},
   };
   for (const auto& [choices, body, count] : translated) {
-    CAPTURE(choices + body);
-    write_text(desk.path() / "one.mlir", schedule_with(choices, body));
+    const std::string schedule = schedule_with(choices, body);
+    CAPTURE(schedule);
+    write_text(desk.path() / "one.mlir", schedule);
     const Ran converted = desk.kernelsearch({"convert", "one.mlir", "out"});
     if (std::string(count) == "0") {
       CHECK(converted.code != 0);
@@ -232,8 +233,9 @@ TEST_CASE(
       {knob("{min = 1 : i64, max = 5 : i64}"), "", "transform.tune.knob"},
   };
   for (const auto& [choices, body, name] : refused) {
-    CAPTURE(choices + body);
-    write_text(desk.path() / "one.mlir", schedule_with(choices, body));
+    const std::string schedule = schedule_with(choices, body);
+    CAPTURE(schedule);
+    write_text(desk.path() / "one.mlir", schedule);
     const Ran converted = desk.kernelsearch({"convert", "one.mlir", "refused"});
     CHECK(converted.code == 3);
     check_has(converted.err, name);

@@ -24,7 +24,9 @@ TEST_CASE("run flags: the help lists each option in its group, and the completio
   const json schema = desk.kernelsearch({"list", "options", "--json"}).json();
   REQUIRE(schema["properties"].size() > 40);
   std::size_t flags = 0;
-  for (const auto& [name, option] : schema["properties"].items()) {
+  for (const auto& entry : schema["properties"].items()) {
+    const std::string& name = entry.key();  // no structured binding: clang 14 captures none
+    const json& option = entry.value();
     const std::size_t group = help.find("\n" + option["x-group"].get<std::string>() + ":\n");
     REQUIRE_MESSAGE(group != std::string::npos, name);
     if (!option.contains("x-flag")) continue;

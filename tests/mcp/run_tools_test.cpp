@@ -237,7 +237,9 @@ TEST_CASE("run_tools: errors name only what an agent can see: tools, their argum
       {"checkpoints", {{"run", 1}, {"action", "name"}, {"name", "x"}, {"trial", 1}}},
       {"checkpoints", {{"run", 2}, {"action", "branch"}, {"name", "x"}, {"from", "start"}}},
       {"cancel", {{"run", 7}}}};
-  for (const auto& [tool, arguments] : wrong) {
+  for (const auto& entry : wrong) {
+    const auto& tool = entry.first;  // no structured binding: clang 14 captures none
+    const json& arguments = entry.second;
     const std::string text = desk.refused(tool, arguments);
     INFO(tool, " ", arguments.dump(), ": ", text);
     CHECK(text.size() > 20);

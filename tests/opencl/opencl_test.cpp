@@ -504,9 +504,10 @@ TEST_CASE(
 TEST_CASE("opencl: errors of the library cost one candidate, not the run") {
   const Problem problem = scale().parsed();
   const auto honest = support::default_candidate(problem);
-  for (const auto& [fault, verdict] : {std::pair("clEnqueueNDRangeKernel:-5:60", Verdict::launch_failed),
+  for (const auto& [named, verdict] : {std::pair("clEnqueueNDRangeKernel:-5:60", Verdict::launch_failed),
                                        std::pair("clEnqueueNDRangeKernel:-54:60", Verdict::launch_failed),
                                        std::pair("clFinish:-36:20", Verdict::crashed)}) {
+    const auto fault = named;  // no structured binding: clang 14 captures none
     CAPTURE(std::string(fault));
     std::optional<GpuEvaluator> evaluator;
     std::optional<Verdict> got;

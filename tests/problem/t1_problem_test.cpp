@@ -142,11 +142,11 @@ TEST_CASE("t1_problem: launch geometry by divisors, blocks or threads") {
 TEST_CASE("t1_problem: constant memory is filled by the name of its variable, and is no parameter") {
   const TemporaryFolder folder;
   folder.write("smooth.cu", "float other;\n__constant__ float in[4 * 4];\n__global__ void smooth() {}");
-  for (const auto& [pointer, value] :
-       {std::pair{"/KernelSpecification/Arguments/1/MemoryType", "\"Symbol\""},
-        std::pair{"/KernelSpecification/Arguments/1/MemType", "\"Constant\""}}) {
+  for (const auto& entry : {std::pair{"/KernelSpecification/Arguments/1/MemoryType", "\"Symbol\""},
+                            std::pair{"/KernelSpecification/Arguments/1/MemType", "\"Constant\""}}) {
+    const char* pointer = entry.first;  // no structured binding: clang 14 captures none
     CAPTURE(pointer);
-    const T1File file = t1_with(pointer, value);
+    const T1File file = t1_with(pointer, entry.second);
     const Problem problem = t1_problem(file, folder.path());
     const auto found = std::find_if(problem.arguments.begin(), problem.arguments.end(),
                                     [](const Argument& one) { return one.name == "in"; });

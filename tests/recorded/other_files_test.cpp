@@ -243,9 +243,10 @@ TEST_CASE("other files: what cannot be read is called what it is") {
       {" \n", "it is empty"},
       {"\xef\xbb\xbf", "neither JSON nor a table"},
   };
-  for (const auto& [text, words] : names) {
+  for (const auto& one : names) {
+    const auto& text = one.first;  // no structured binding: clang 14 captures none
     CAPTURE(text);
-    CHECK(has(refusal(text), words));
+    CHECK(has(refusal(text), one.second));
   }
 }
 

@@ -51,9 +51,11 @@ TEST_CASE("launch_pool: a prefix, with a count behind it or without") {
   CHECK(launch_pool("srun -N1 -n1 --gpus=1 x8").count == 8);
   CHECK(launch_pool("ssh x86").launch == "ssh");  // a host of such a name needs user@x86
   CHECK(launch_pool("ssh me@x86").launch == "ssh me@x86");
-  CHECK_THROWS_WITH_AS(launch_pool(""), doctest::Contains("nothing starts a worker"), ConfigError);
-  CHECK_THROWS_WITH_AS(launch_pool("ssh {host}"), doctest::Contains("{worker} and {index}"), ConfigError);
-  CHECK_THROWS_AS(launch_pool("local x99999"), ConfigError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(launch_pool("")), doctest::Contains("nothing starts a worker"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(launch_pool("ssh {host}")),
+                       doctest::Contains("{worker} and {index}"), ConfigError);
+  CHECK_THROWS_AS(static_cast<void>(launch_pool("local x99999")), ConfigError);
   CHECK(launch_pool("sh -c 'echo ${HOME}; exec {worker}'").count == 1);  // the shell's own
 }
 
@@ -92,7 +94,7 @@ TEST_CASE("read_pools: those of a class, and those that only build") {
   CHECK(pools[0].count == 2);
   CHECK(pools[0].worker == "/opt/k");
   CHECK(pools[1].builds_only);
-  CHECK_THROWS_WITH_AS(read_pools(folder / "pools.json", "b200"),
+  CHECK_THROWS_WITH_AS(static_cast<void>(read_pools(folder / "pools.json", "b200")),
                        doctest::Contains("there are: h200, a100, (none)"), ConfigError);
   for (const char* text : {"", "[]", R"({"pools": 3})", R"({"pools": [3]})", R"({"pools": [{"launch": 3}]})",
                            R"({"pools": [{"launch": ""}]})", R"({"pools": [{"launch": "a", "count": -1}]})",
@@ -100,9 +102,10 @@ TEST_CASE("read_pools: those of a class, and those that only build") {
                            R"({"pools": [{"launch": "a", "builds_only": true}]})"}) {
     CAPTURE(text);
     folder.write("bad.json", text);
-    CHECK_THROWS_AS(read_pools(folder / "bad.json"), ConfigError);
+    CHECK_THROWS_AS(static_cast<void>(read_pools(folder / "bad.json")), ConfigError);
   }
-  CHECK_THROWS_WITH_AS(read_pools(folder / "none.json"), doctest::Contains("cannot be read"), ConfigError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(read_pools(folder / "none.json")),
+                       doctest::Contains("cannot be read"), ConfigError);
 }
 
 TEST_CASE("read_slurm_request: names and numbers, and what there is instead of others") {
@@ -118,12 +121,14 @@ TEST_CASE("read_slurm_request: names and numbers, and what there is instead of o
   CHECK(request.most_nodes == 0);
   CHECK(read_slurm_request("nodes=2-6").nodes == 2);
   CHECK(read_slurm_request("nodes=2-6").most_nodes == 6);
-  CHECK_THROWS_WITH_AS(read_slurm_request("nodes=6-2"), doctest::Contains("LEAST-MOST"), ConfigError);
-  CHECK_THROWS_AS(read_slurm_request("nodes=2-"), ConfigError);
-  CHECK_THROWS_WITH_AS(read_slurm_request("node=4"), doctest::Contains("names are nodes, gpus"), ConfigError);
-  CHECK_THROWS_AS(read_slurm_request("nodes=0"), ConfigError);
-  CHECK_THROWS_AS(read_slurm_request("nodes=4x"), ConfigError);
-  CHECK_THROWS_AS(read_slurm_request("partition="), ConfigError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(read_slurm_request("nodes=6-2")), doctest::Contains("LEAST-MOST"),
+                       ConfigError);
+  CHECK_THROWS_AS(static_cast<void>(read_slurm_request("nodes=2-")), ConfigError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(read_slurm_request("node=4")),
+                       doctest::Contains("names are nodes, gpus"), ConfigError);
+  CHECK_THROWS_AS(static_cast<void>(read_slurm_request("nodes=0")), ConfigError);
+  CHECK_THROWS_AS(static_cast<void>(read_slurm_request("nodes=4x")), ConfigError);
+  CHECK_THROWS_AS(static_cast<void>(read_slurm_request("partition=")), ConfigError);
 }
 
 TEST_CASE("slurm_seconds: times as squeue prints them") {

@@ -811,8 +811,9 @@ TEST_CASE("serve_lane: ends with its pipe, whatever it is doing") {
     options.vain_starts = 1;
     options.connect = [&](std::size_t) { return std::pair(dup(ends[0]), dup(ends[0])); };
     RemoteEvaluator remote(small_problem(), options);
-    std::jthread measuring(
-        [&] { CHECK_THROWS_AS(remote.evaluate(candidate_with("wait"), searching()), DeviceError); });
+    std::jthread measuring([&] {
+      CHECK_THROWS_AS(static_cast<void>(remote.evaluate(candidate_with("wait"), searching())), DeviceError);
+    });
     REQUIRE(comes([&] { return gate->waiting == 1; }));
     CHECK(!over);
     shutdown(ends[0], SHUT_RDWR);  // as when the controller is killed

@@ -183,7 +183,8 @@ TEST_CASE("write_winner: the script of a build command names what it makes by wh
       {object + "-c -o \"$1\"", ".o"},
       {object + "-shared -o \"$1\"", ".so"},
       {object + "-c -o f.o && ar rc f.a f.o && cp f.a \"$1\"", ".a"}};
-  for (const auto& [command, suffix] : made) {
+  for (const auto& [shell, suffix] : made) {
+    const std::string& command = shell;  // no structured binding: clang 14 captures none
     CAPTURE(command);
     problem.build.command[2] = command;
     const std::filesystem::path folder = stored.folder.path() / ("made" + suffix);

@@ -71,7 +71,8 @@ TEST_CASE("first_questions: every system that asks is known here, with its roles
 
 TEST_CASE("first_questions: each role of each system gets the machine, the problem and the kernel") {
   for (const bool gpu : {false, true})
-    for (const auto& [system, wanted] : roles_by_system) {
+    for (const auto& [name, wanted] : roles_by_system) {
+      const std::string& system = name;  // no structured binding: clang 14 captures none
       CAPTURE(system);
       CAPTURE(gpu);
       const auto questions = questions_asked(system, gpu);

@@ -97,8 +97,10 @@ TEST_CASE("Run: Helion's hybrid: what its second stages propose is told apart, a
 TEST_CASE("Run: Helion's hybrid that is resumed proposes what it would have, with either second stage") {
   // Our second stage learns from each trial, so what it proposes depends on how many are out when it is
   // asked, and a step of so many trials asks for no more: one at a time there is no difference.
-  for (const auto& [stage2, one_at_a_time] :
+  for (const auto& entry :
        {std::pair<std::string, bool>{"helion", true}, {"helion", false}, {"ours", true}}) {
+    const std::string& stage2 = entry.first;  // no structured binding: clang 14 captures none
+    const bool one_at_a_time = entry.second;
     const std::vector<std::string> whole = whole_run(stage2, one_at_a_time);
     REQUIRE(whole.size() == 64);
     // Among the seeds, when the model's are measured, at the second stage's first, within it.

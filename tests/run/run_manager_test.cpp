@@ -153,9 +153,10 @@ TEST_CASE("RunManager: a client makes nothing run, and opens no folder, through 
   const RunId run = *book.start(request(), {});
   // A store that came from elsewhere: `step` ran the first two as the server's user.
   const std::string owned = (place.folder / "owned").string();
-  for (const auto& [name, value] : {std::pair<std::string, json>{"policy_command", "touch " + owned},
-                                    {"policy_plugin", owned + ".so"},
-                                    {"readable", json::array({place.folder.path().string()})}}) {
+  for (const auto& [key, value] : {std::pair<std::string, json>{"policy_command", "touch " + owned},
+                                   {"policy_plugin", owned + ".so"},
+                                   {"readable", json::array({place.folder.path().string()})}}) {
+    const std::string& name = key;  // no structured binding: clang 14 captures none
     CAPTURE(name);
     RunInfo info = place.store->run(run).info;
     json options = json::parse(info.options);

@@ -116,8 +116,10 @@ TEST_CASE("systems: a stop or a lost server during a question costs no trial, al
     MoveRecorder recorder;
     const auto replies = std::make_shared<int>(0);
     std::uint64_t before = 0;
-    for (const auto& [what, at] : {std::pair(Interruption::stop, 2), std::pair(Interruption::lost, 1),
-                                   std::pair(Interruption::stop, 0), std::pair(Interruption::lost, 0)}) {
+    for (const auto& [interruption, at] :
+         {std::pair(Interruption::stop, 2), std::pair(Interruption::lost, 1),
+          std::pair(Interruption::stop, 0), std::pair(Interruption::lost, 0)}) {
+      const Interruption what = interruption;  // no structured binding: clang 14 captures none
       CAPTURE(static_cast<int>(what));
       const RunSummary summary = session(entry, recorder, replies, what, at);
       CHECK(summary.trials >= before);

@@ -82,10 +82,10 @@ struct Failing<Name, R(Parameters...)> {
     return as_function(call);
   }
 };
-#define KERNELSEARCH_NAME(result, name, parameters)      \
-  struct name##Name {                                    \
-    static constexpr std::string_view text = "vk" #name; \
-  };                                                     \
+#define KERNELSEARCH_NAME(result, name, parameters)                       \
+  struct name##Name {                                                     \
+    [[maybe_unused]] static constexpr std::string_view text = "vk" #name; \
+  };                                                                      \
   using Failing##name = Failing<name##Name, result parameters>;
 KERNELSEARCH_VULKAN_INSTANCE_FUNCTIONS(KERNELSEARCH_NAME)
 KERNELSEARCH_VULKAN_DEVICE_FUNCTIONS(KERNELSEARCH_NAME)

@@ -291,19 +291,19 @@ TEST_CASE("BuilderPool: no way to make NVRTC or nvcc show a readable file of the
     if (std::error_code error; true)
       std::filesystem::permissions(above, std::filesystem::perms(0055), std::filesystem::perm_options::add,
                                    error);
-  const std::string kernel = "extern \"C\" __global__ void f(int* y) { *y = 1; }\n";
+  const std::string harmless = "extern \"C\" __global__ void f(int* y) { *y = 1; }\n";
   struct Attack {
     const char* name;
     std::string source;
     std::vector<std::string> options = {};
   };
   const std::vector<Attack> attacks = {
-      {"include", "#include \"" + at + "\"\n" + kernel},
-      {"-include", kernel, {"-include=" + at}},
-      {"-I", "#include <secret.txt>\n" + kernel, {"-I" + folder.string()}},
+      {"include", "#include \"" + at + "\"\n" + harmless},
+      {"-include", harmless, {"-include=" + at}},
+      {"-I", "#include <secret.txt>\n" + harmless, {"-I" + folder.string()}},
       {"inline PTX", "extern \"C\" __global__ void f() { asm(\".include \\\"" + at + "\\\";\"); }\n"},
       {"options file",
-       "#ifdef " + contents + "\n#error " + contents + "\n#endif\n" + kernel,
+       "#ifdef " + contents + "\n#error " + contents + "\n#endif\n" + harmless,
        {"--options-file=" + (folder / "secret.rsp").string()}},
   };
   const auto log_of = [](const Attack& attack, Sandbox sandbox, bool library) {
@@ -336,7 +336,7 @@ TEST_CASE("BuilderPool: no way to make NVRTC or nvcc show a readable file of the
         const std::string log = log_of(attack, sandbox, library);
         CHECK_MESSAGE(!contains(log, contents), log);
       }
-      const std::string honest = log_of({"honest", kernel}, sandbox, library);
+      const std::string honest = log_of({"honest", harmless}, sandbox, library);
       CHECK_MESSAGE(!contains(honest, "error"), honest);
     }
   }

@@ -394,11 +394,11 @@ TEST_CASE("headers, further files and libraries; errors name the files of the fo
 }
 
 TEST_CASE("bit_exact: the kernel's bits are the reference's, in the kernel's precision") {
-  const std::string right =
+  const std::string scaled =
       "extern \"C\" void scale(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = 3 * "
       "x[i] + 1; }";
   const std::string exact = R"(, "bit_exact": true)";
-  const Evaluation e = support::judge(right, quick(), exact);
+  const Evaluation e = support::judge(scaled, quick(), exact);
   INFO(e.reason);
   CHECK(e.verdict == Verdict::ok);
   const std::string off =
