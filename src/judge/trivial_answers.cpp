@@ -220,13 +220,13 @@ class ShapeTrial {
     if (passes(a, least_sets + 1, [&](std::size_t number) { return of(number == 0 ? 1 : 0, middle_of); }))
       return "a constant";
     if (argument.count == 1) return nullptr;
-    // For elements that are all equal the mean is the answer.
+    // For elements that are all equal the mean is the answer: such a set shows nothing.
     const auto own = [&](double (*value)(std::vector<double>)) {
       return [&, value](std::size_t number) -> std::optional<Bytes> {
         const Bytes& right = solved(number).right[a];
         const std::size_t size = argument.element_bytes();
         if (std::equal(right.begin() + static_cast<std::ptrdiff_t>(size), right.end(), right.begin()))
-          return std::nullopt;
+          return right;
         return of(number, value);
       };
     };
