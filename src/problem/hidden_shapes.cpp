@@ -214,10 +214,10 @@ std::optional<HiddenShapes> derived_hidden_shapes(const Problem& problem, std::s
   for (const auto& [name, values] : known) {
     const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
     if (*least < 1 || is_constant(values) || !names_size(problem, name)) continue;
-    const auto& sizes = values;  // clang++ 14 takes no structured binding into a lambda
-    const auto tied = std::find_if(hidden.ranges.begin(), hidden.ranges.end(), [&](const SizeRange& range) {
-      return factor_of(sizes, listed_values(problem, range.name)) != 0;
-    });
+    const auto tied = std::find_if(hidden.ranges.begin(), hidden.ranges.end(),
+                                   [&, &values = values](const SizeRange& range) {
+                                     return factor_of(values, listed_values(problem, range.name)) != 0;
+                                   });
     if (tied != hidden.ranges.end()) {
       hidden.ties.push_back({name, tied->name, factor_of(values, listed_values(problem, tied->name))});
       continue;

@@ -84,14 +84,14 @@ class T4 {
             });
           } else if (key == "measurements" && in.peek() == '[') {
             in.array([&] {
-              auto& one = measured.emplace_back();  // no structured binding: clang 14 captures none
-              in.object([&](std::string_view what) {
+              auto& [name, unit] = measured.emplace_back();
+              in.object([&, &name = name, &unit = unit](std::string_view what) {
                 if (in.peek() != '"')
                   in.skip();
                 else if (what == "name")
-                  one.first = in.string();
+                  name = in.string();
                 else if (what == "unit")
-                  one.second = in.string();
+                  unit = in.string();
                 else
                   in.skip();
               });

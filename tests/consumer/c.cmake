@@ -5,15 +5,7 @@ cmake_minimum_required(VERSION 3.25)
 # cmake -DHOW=pkg_config|cmake -DSOURCE= -DBUILD= -DWORK= -DCOMPILER= [-DALONE= -DCXX_COMPILER= [-DLAUNCHER=] [-DWERROR=]] -P c.cmake
 # Builds and runs examples/programs/c_tuner with an installed library as C programmers do: no C++ compiler takes part.
 # ALONE: the library is of a build in this folder that has no other component, and not of BUILD.
-function(must)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  message("${output}")
-  if(NOT code EQUAL 0)
-    list(JOIN ARGN " " line)
-    message(FATAL_ERROR "failed (${code}): ${line}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/must.cmake)
 
 if(HOW STREQUAL "pkg_config")
   find_program(pkg_config NAMES pkg-config pkgconf)

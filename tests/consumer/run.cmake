@@ -7,14 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 # Configures, builds and runs tests/consumer/app the way a user would. NO_SYMBOLS: nothing in the library matches it.
 # alone: COMPONENTS is the only one that is configured, built and installed, in the folder ALONE. WERROR: warnings end it.
 # pkg_config: by a compiler with the flags of kernelsearch-COMPONENTS; what PROGRAM must print first, PRINTS.
-function(must)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  message("${output}")
-  if(NOT code EQUAL 0)
-    list(JOIN ARGN " " line)
-    message(FATAL_ERROR "failed (${code}): ${line}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/must.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 # Not optimised: what is tested is that it configures, compiles, links and runs.
