@@ -102,21 +102,24 @@ std::optional<Fault> Runner::lockstep(std::span<const std::uint32_t> slots, doub
                            std::min(limit_seconds, settings_.run_seconds), seconds);
 }
 
-double ClockOverhead::of_batch() {
-  constexpr std::size_t batches = 21;
+double ClockOverhead::of_one_batch() {
   if (!runner_ || !runner_->worker().alive()) {
     runner_ = std::make_unique<Runner>(settings_, std::filesystem::path(), Storage::native, true,
                                        Slots(plan_, Storage::native, 0, 1, 1).arena_bytes());
     runner_->select(plan_, 0, 1, 1);
   }
+  double seconds = 0;
+  if (const auto fault = runner_->run(0, 0, 1.0, seconds))
+    raise<DeviceError>("the worker that shows what the clock takes fails", fault->reason, "try again");
+  return seconds;
+}
+
+double ClockOverhead::of_batch() {
+  constexpr std::size_t batches = 21, first = 2;  // those find nothing in the caches
+  std::vector<double> seconds{of_one_batch()};
   const PinnedThread here(runner_->core());
-  std::vector<double> seconds;
-  for (std::size_t i = 0; i < batches + 2; ++i) {
-    double each = 0;
-    if (const auto fault = runner_->run(0, 0, 1.0, each))
-      raise<DeviceError>("the worker that shows what the clock takes fails", fault->reason, "try again");
-    if (i >= 2) seconds.push_back(each);  // the first ones find nothing in the caches
-  }
+  while (seconds.size() < batches + first) seconds.push_back(of_one_batch());
+  seconds.erase(seconds.begin(), seconds.begin() + first);
   std::sort(seconds.begin(), seconds.end());
   uncertainty_ = (seconds[3 * batches / 4] - seconds[batches / 4]) / 2;
   measured_at_ = monotonic_seconds();

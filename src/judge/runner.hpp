@@ -75,6 +75,8 @@ class ClockOverhead {
 
   /// Seconds of a batch without calls, as `Runner::run` charges them: the median of some, measured now.
   [[nodiscard]] double of_batch();
+  /// The same of one batch, for who takes turns with batches of its own on the worker's core.
+  [[nodiscard]] double of_one_batch();
   /// The same, or what was measured a moment ago.
   [[nodiscard]] double of_batch_lately();
   /// Seconds that the worker itself needs for each call of a function with that many arguments, besides its

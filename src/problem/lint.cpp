@@ -3,6 +3,7 @@
 #include "kernelsearch/problem/lint.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -62,6 +63,29 @@ std::string empty_array(const Problem& problem, const Shape& shape) {
 /// Whether a flag asks for OpenMP.
 bool asks_for_openmp(const std::string& flag) {
   return flag == "-fopenmp" || flag.starts_with("-fopenmp=") || flag == "-qopenmp";
+}
+
+bool names(std::string_view text, std::string_view word) {
+  const auto part = [&](std::size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+    if (!part(at - 1) && !part(at + word.size())) return true;
+  return false;
+}
+
+/// A flag that defines a macro for the kernel which the reference names too, and which its own flags do not
+/// define: the reference would compute something else. Empty where there is none.
+std::string flag_not_of_reference(const Problem& problem) {
+  for (const std::string& flag : problem.build.flags) {
+    const std::string macro = flag.starts_with("-D") ? flag.substr(0, flag.find('=')) : "";
+    if (macro.size() < 3 || flag.find('{') != std::string::npos) continue;  // of tunables, the kernel's alone
+    const auto& own = problem.reference.flags;
+    const bool defined = std::any_of(
+        own.begin(), own.end(), [&](const auto& each) { return each.substr(0, each.find('=')) == macro; });
+    if (!defined && names(problem.reference.source, std::string_view(macro).substr(2))) return flag;
+  }
+  return "";
 }
 
 bool within(const Tolerance& tolerance, double got, double expected) noexcept {
@@ -426,6 +450,10 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
       std::any_of(problem.build.flags.begin(), problem.build.flags.end(), asks_for_openmp))
     add(Severity::note, "the kernel is built with OpenMP and runs in one thread",
         "set \"threads\" in the problem to the number that it may use");
+  if (const std::string flag = flag_not_of_reference(problem); !flag.empty())
+    findings.push_back({Severity::warning,
+                        "the kernel is built with " + flag + ", and the reference, which names it, is not",
+                        "put it into reference.flags as well"});
   if (problem.external && problem.external->identity.empty())
     add(Severity::warning,
         "nothing identifies what the external program uses: kept results stay after its tools have changed",

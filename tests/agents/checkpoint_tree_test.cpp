@@ -11,9 +11,11 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 using Names = std::vector<std::string>;
 
 namespace {
@@ -102,7 +104,7 @@ TEST_CASE("CheckpointTree: compared") {
   CHECK(comparison.common == "tile");
   CHECK(comparison.only_first == Names{"vectorize"});
   CHECK(comparison.only_second == Names{"prefetch"});
-  CHECK(comparison.speedup == doctest::Approx(0.4));
+  CHECK(comparison.speedup == approx(0.4));
   CHECK(comparison.diff == "-b\n+x\n+d\n");
   CHECK(tree.at("vectorize").tuned_key == "16,true");
   const CheckpointComparison down = tree.compare("root", "vectorize");

@@ -8,9 +8,11 @@
 #include <string>
 
 #include "kernelsearch/problem/read_problem.hpp"
+#include "support/approx.hpp"
 #include "support/search_driver.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -44,7 +46,7 @@ TEST_CASE("ConfigHistory: anchors, results, patterns and failures") {
   wrong.outcome.evaluation = Evaluation::failed(Verdict::build_failed, "error: too much\nshared memory");
   history.tell(wrong);
   CHECK(history.best() == 1e-3);
-  CHECK(history.failed_share() == doctest::Approx(0.2));
+  CHECK(history.failed_share() == approx(0.2));
   CHECK(history.text({.anchors = 2, .results = 3, .patterns = 3, .failures = 2}) ==
         "State: 5 configurations measured, 4 right, 1 failed. Best 1 ms, the next 10.0 % behind; the default "
         "takes 4 "

@@ -20,10 +20,12 @@
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/space/space_builder.hpp"
+#include "support/approx.hpp"
 #include "support/scripted_chat.hpp"
 #include "support/scripted_kernels.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -456,7 +458,7 @@ TEST_CASE("PEAK: a workflow of natural transformations with tuned and validated 
           std::vector<std::string>{"tiling", "prefetch", "vectorize", "fusion"});
     CHECK(checkpoints.at("tiling").note.find("racy failed") == 0);
     CHECK(summary.best == checkpoints.current()->trial);
-    CHECK(search.best()->outcome.objective == doctest::Approx(100 * 0.5 * 0.6 * 0.9));
+    CHECK(search.best()->outcome.objective == approx(100 * 0.5 * 0.6 * 0.9));
     CHECK(checkpoints.current()->tuned_key == "16,2");
     attach_code(checkpoints, search.log());
     CHECK(checkpoints.compare("tiling", "fusion").diff.find("vectorize") != std::string::npos);

@@ -9,9 +9,11 @@
 #include <set>
 
 #include "kernelsearch/agents/transformation_library.hpp"
+#include "support/approx.hpp"
 #include "support/transformation_proofs.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -84,7 +86,7 @@ TEST_CASE("proofs: each changes its kernel, has the transformation's tunables an
     CHECK(measured.at("speedup").get<double>() > 0);
     if (measured.contains("after_ms"))
       CHECK(measured.at("speedup").get<double>() ==
-            doctest::Approx(measured.at("before_ms").get<double>() / measured.at("after_ms").get<double>())
+            approx(measured.at("before_ms").get<double>() / measured.at("after_ms").get<double>())
                 .epsilon(0.01));
   }
 }

@@ -15,9 +15,11 @@
 #include <vector>
 
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 using Names = std::vector<std::string>;
 
 namespace {
@@ -143,7 +145,7 @@ TEST_CASE("Workflow: a list in order, each step on the last") {
   CHECK(workflow.ask(1).empty());
   CHECK(workflow.checkpoints().path("c") == Names{"root", "a", "b", "c"});
   CHECK(workflow.checkpoints().current()->name == "c");
-  CHECK(workflow.checkpoints().at("c").objective == doctest::Approx(36));
+  CHECK(workflow.checkpoints().at("c").objective == approx(36));
 }
 
 TEST_CASE("Workflow: an outage is no try; the step is asked for again") {

@@ -6,9 +6,11 @@
 #include <string>
 
 #include "apps/command.hpp"
+#include "support/approx.hpp"
 #include "support/check_has.hpp"
 
 using namespace kernelsearch_test;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -264,8 +266,7 @@ TEST_CASE("command: tune keeps a recording that can be replayed, of all configur
   CHECK(recorded["combinations"] == "4");
   CHECK(recorded["kernel"] == "mine");
   CHECK(recorded["recorded_seconds"]["build"].get<double>() > 0);
-  CHECK(recorded["best"]["seconds"].get<double>() ==
-        doctest::Approx(ran.json()["best"]["seconds"].get<double>()));
+  CHECK(recorded["best"]["seconds"].get<double>() == approx(ran.json()["best"]["seconds"].get<double>()));
   // The same from the store, and as an export.
   const auto stored = desk.kernelsearch({"inspect", "runs.db:latest", "--json"}).json();
   REQUIRE(stored.is_object());

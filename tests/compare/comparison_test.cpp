@@ -18,10 +18,12 @@
 #include "kernelsearch/compare/scores.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/policy/random_search.hpp"
+#include "support/approx.hpp"
 #include "support/made_up_recording.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -93,7 +95,7 @@ TEST_CASE("compare: traces by recording, policy and repeat, each run within its 
     double seconds = 0;
     for (std::size_t i = 0; i < 50; ++i) {
       seconds += trials[trace.evaluations[i]].evaluation.phases.total();
-      CHECK(trace.seconds[i] == doctest::Approx(seconds).epsilon(1e-5));
+      CHECK(trace.seconds[i] == approx(seconds).epsilon(1e-5));
     }
   }
   CHECK(traces[0].evaluations != traces[1].evaluations);

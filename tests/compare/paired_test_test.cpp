@@ -11,9 +11,11 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/policy/random_search.hpp"
+#include "support/approx.hpp"
 #include "support/made_up_recording.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -63,7 +65,7 @@ TEST_CASE("paired_differences: a clear difference is found, none between equals"
   const AreaDifference& better = differences[1].areas[0];
   CHECK(better.mean > 0.3);
   CHECK(better.p < 0.001);
-  CHECK(better.adjusted_p == doctest::Approx(2 * better.p));  // the smaller of two, after Holm
+  CHECK(better.adjusted_p == approx(2 * better.p));  // the smaller of two, after Holm
   CHECK(better.interval.low > 0);
   CHECK(better.interval.low < better.mean);
   CHECK(better.interval.high > better.mean);
@@ -71,7 +73,7 @@ TEST_CASE("paired_differences: a clear difference is found, none between equals"
   double mean = 0;
   for (std::size_t r = 0; r < 20; ++r)
     mean += (area_scores(landscapes[0], traces[40 + r])[0] - area_scores(landscapes[0], traces[r])[0]) / 20;
-  CHECK(better.mean == doctest::Approx(mean));
+  CHECK(better.mean == approx(mean));
 }
 
 TEST_CASE("paired_differences: from the other side the sign turns and the p stays") {
@@ -82,8 +84,8 @@ TEST_CASE("paired_differences: from the other side the sign turns and the p stay
   const auto one = paired_differences(landscapes, traces, "a").front();
   const auto other = paired_differences(landscapes, traces, "b").front();
   for (std::size_t h = 0; h < area_names.size(); ++h) {
-    CHECK(one.areas[h].mean == doctest::Approx(-other.areas[h].mean));
-    CHECK(one.areas[h].p == doctest::Approx(other.areas[h].p).epsilon(0.2));
+    CHECK(one.areas[h].mean == approx(-other.areas[h].mean));
+    CHECK(one.areas[h].p == approx(other.areas[h].p).epsilon(0.2));
   }
 }
 

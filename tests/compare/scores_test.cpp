@@ -14,6 +14,7 @@
 #include "kernelsearch/core/error.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -37,6 +38,7 @@ struct IsotonicCase {
 
 // Figures of the reference scorer, computed once.
 #include "score_cases.inc"
+#include "support/approx.hpp"
 
 std::vector<Landscape> landscapes() {
   std::vector<Landscape> all;
@@ -110,8 +112,8 @@ TEST_CASE("score: intervals hold the score, are the same for a seed, and are nar
   std::vector<Trace> equal(6, trace_cases.front());
   for (std::size_t r = 0; r < equal.size(); ++r) equal[r].repeat = r;
   const auto sure = score(spaces, equal, {.bootstrap = 50});
-  CHECK(sure.front().areas[0].interval->low == doctest::Approx(sure.front().areas[0].value));
-  CHECK(sure.front().areas[0].interval->high == doctest::Approx(sure.front().areas[0].value));
+  CHECK(sure.front().areas[0].interval->low == approx(sure.front().areas[0].value));
+  CHECK(sure.front().areas[0].interval->high == approx(sure.front().areas[0].value));
 }
 
 TEST_CASE("area_scores: a repeat alone scores as a policy with that one repeat") {

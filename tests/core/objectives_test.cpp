@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -64,14 +66,14 @@ TEST_CASE("Objectives: one number stands for several, in any units") {
   Evaluation evaluation = evaluation_of(16, 1);
   const Result<double> scalar = objectives.try_judge(evaluation);
   REQUIRE(scalar.ok());
-  CHECK(*scalar == doctest::Approx(2));  // (16^1 * 1^3)^(1/4)
+  CHECK(*scalar == approx(2));  // (16^1 * 1^3)^(1/4)
   CHECK(evaluation.features.find("objective.time") == 16);
   CHECK(evaluation.features.find("objective.energy_joules") == 1);
   // In another unit both candidates change by the same factor: the order stays.
   Evaluation other = evaluation_of(8, 2);
   const double ratio = *objectives.try_judge(other) / *scalar;
   Evaluation in_mj = evaluation_of(16, 1000), other_in_mj = evaluation_of(8, 2000);
-  CHECK(*objectives.try_judge(other_in_mj) / *objectives.try_judge(in_mj) == doctest::Approx(ratio));
+  CHECK(*objectives.try_judge(other_in_mj) / *objectives.try_judge(in_mj) == approx(ratio));
   // One that is maximized is lower where its value is higher.
   const Objectives throughput = Objectives::parse("maximize rate = 1 / time");
   Evaluation fast = evaluation_of(1, 1), slow = evaluation_of(2, 1);

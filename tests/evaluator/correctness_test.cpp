@@ -8,7 +8,10 @@
 #include <cstring>
 #include <vector>
 
+#include "support/approx.hpp"
+
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -78,12 +81,12 @@ TEST_CASE("compare_floating: counts, first mismatch, share of right elements") {
   CHECK(result.elements == 6);
   CHECK(result.wrong == 2);
   CHECK(!result.ok());
-  CHECK(result.right_share() == doctest::Approx(4.0 / 6));
+  CHECK(result.right_share() == approx(4.0 / 6));
   REQUIRE(result.first);
   CHECK(result.first->index == 2);
   CHECK(result.first->got == 9);
   CHECK(result.first->expected == 3);
-  CHECK(result.first->allowed == doctest::Approx(0.031));
+  CHECK(result.first->allowed == approx(0.031));
   CHECK(compare({1, 2}, {1, 2}).ok());
   CHECK(compare({}, {}).ok());
   CHECK(compare({}, {}).right_share() == 1.0);
@@ -100,7 +103,7 @@ TEST_CASE("compare_floating: infinite slack exempts an element, whatever it hold
   CHECK(result.exempt == 1);
   CHECK(result.wrong == 1);
   CHECK(result.first->index == 2);
-  CHECK(result.right_share() == doctest::Approx(0.5));
+  CHECK(result.right_share() == approx(0.5));
   CHECK(compare({unwritten}, {2}, tight, {infinite}).right_share() == 1.0);
 }
 

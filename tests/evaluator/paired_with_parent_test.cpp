@@ -15,9 +15,10 @@
 #include "kernelsearch/evaluator/profiled.hpp"
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/attribution.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
-using doctest::Approx;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -99,9 +100,9 @@ TEST_CASE("PairedWithParent: times of a right child of one known parent") {
   CHECK(!paired(judge.evaluate(20, context_of(1))));  // no parent
   const Evaluation child = judge.evaluate(26, context_of(2, {TrialId{1}}));
   CHECK(child.verdict == Verdict::ok);
-  CHECK(*child.features.find("times_parent") == Approx(1.3));
-  CHECK(*child.features.find("times_parent.low") == Approx(1.3 / 1.02));
-  CHECK(*child.features.find("times_parent.high") == Approx(1.3 * 1.01));
+  CHECK(*child.features.find("times_parent") == approx(1.3));
+  CHECK(*child.features.find("times_parent.low") == approx(1.3 / 1.02));
+  CHECK(*child.features.find("times_parent.high") == approx(1.3 * 1.01));
   CHECK(child.provenance.empty());
   CHECK(asked->pairs.precision <= 0.005);  // its own, finer than a search's
   // what the policy reads is what was written
@@ -111,7 +112,7 @@ TEST_CASE("PairedWithParent: times of a right child of one known parent") {
   ablated.parents = {TrialId{1}};
   ablated.evaluation = child;
   CHECK(attribution_of(parent, ablated).paired);
-  CHECK(attribution_of(parent, ablated).effect == Approx(0.3));
+  CHECK(attribution_of(parent, ablated).effect == approx(0.3));
 }
 
 TEST_CASE("PairedWithParent: no pairs without one known, right parent, nor when nobody asks for them") {
@@ -143,7 +144,7 @@ TEST_CASE("PairedWithParent: a comparison that fails leaves the verdict and says
   (void)judge.evaluate(666, context_of(1));
   const Evaluation child = judge.evaluate(26, context_of(2, {TrialId{1}}));
   CHECK(child.verdict == Verdict::ok);
-  CHECK(child.measurement.seconds == Approx(2.6));
+  CHECK(child.measurement.seconds == approx(2.6));
   CHECK(!paired(child));
   CHECK(child.provenance.find("not paired with its parent") != std::string::npos);
   CHECK(child.provenance.find("666") != std::string::npos);
@@ -155,7 +156,7 @@ TEST_CASE("PairedWithParent: parents of an earlier part of the run are looked up
     const auto found = log.find(id);
     return found == log.end() ? std::nullopt : std::optional(found->second);
   });
-  CHECK(judge.evaluate(20, context_of(9, {TrialId{4}})).features.find("times_parent") == Approx(2.0));
+  CHECK(judge.evaluate(20, context_of(9, {TrialId{4}})).features.find("times_parent") == approx(2.0));
   CHECK(!paired(judge.evaluate(20, context_of(10, {TrialId{5}}))));
 }
 
@@ -174,12 +175,12 @@ TEST_CASE("PairedWithParent: in phases, and what a cache knows is paired when it
   CHECK(judge.lanes() == 1);
   (void)judged(20, context_of(0));
   (void)judged(40, context_of(1));
-  CHECK(judged(10, context_of(2, {TrialId{0}})).features.find("times_parent") == Approx(0.5));
+  CHECK(judged(10, context_of(2, {TrialId{0}})).features.find("times_parent") == approx(0.5));
   CHECK(asked->judged == 3);
   // the same kernel with another parent: judged from the cache, paired anew
   CHECK(judge.build(10, context_of(3, {TrialId{1}})).artifact);
   CHECK(asked->compared == 1);
-  CHECK(judged(10, context_of(3, {TrialId{1}})).features.find("times_parent") == Approx(0.25));
+  CHECK(judged(10, context_of(3, {TrialId{1}})).features.find("times_parent") == approx(0.25));
   CHECK(asked->judged == 3);
   CHECK(asked->compared == 2);
   const auto failed = judge.build(-1, context_of(4, {TrialId{0}}));
@@ -198,8 +199,8 @@ TEST_CASE("PairedWithParent: decorators and pools hand comparisons on") {
   Judge judge(Profiled<Pool<Staging>, int, Nothing>(Pool<Staging>(std::move(members)), {}));
   CHECK(judge.lanes() == 2);
   (void)judge.evaluate(20, context_of(0));
-  CHECK(judge.evaluate(10, context_of(1, {TrialId{0}})).features.find("times_parent") == Approx(0.5));
-  CHECK(judge.compare(10, 30, {}).ratio == Approx(3.0));
+  CHECK(judge.evaluate(10, context_of(1, {TrialId{0}})).features.find("times_parent") == approx(0.5));
+  CHECK(judge.compare(10, 30, {}).ratio == approx(3.0));
 }
 
 TEST_CASE("PairedWithParent: from several threads at once") {
@@ -215,7 +216,7 @@ TEST_CASE("PairedWithParent: from several threads at once") {
           const auto parent = TrialId{i == 0 ? 0 : id - 4};
           const Evaluation e = judge.evaluate(static_cast<int>(10 + i + 1), context_of(id, {parent}));
           if (e.features.find("times_parent") ==
-              Approx((10.0 + static_cast<double>(i) + 1) / (10.0 + static_cast<double>(i))))
+              approx((10.0 + static_cast<double>(i) + 1) / (10.0 + static_cast<double>(i))))
             ++right;
         }
       });
@@ -265,7 +266,7 @@ TEST_CASE("PairedWithParent: in a run the loop tells who the parents are") {
       const auto& outcome = search.trials()[t].outcome;
       const auto parent = static_cast<std::size_t>(number(outcome.parents.front()));
       CHECK(outcome.evaluation.features.find("times_parent") ==
-            Approx(static_cast<double>(*search.trials()[t].candidate) /
+            approx(static_cast<double>(*search.trials()[t].candidate) /
                    static_cast<double>(*search.trials()[parent].candidate)));
     }
   }

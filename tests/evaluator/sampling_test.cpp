@@ -7,8 +7,10 @@
 #include <cmath>
 
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -61,8 +63,8 @@ TEST_CASE("median_interval: covers the true median at least 95 times in 100") {
 }
 
 TEST_CASE("relative_spread: median absolute deviation over the median, deaf to an outlier") {
-  CHECK(relative_spread(std::vector<double>{9, 10, 11}) == doctest::Approx(0.1));
-  CHECK(relative_spread(std::vector<double>{9, 10, 10, 11, 1000}) == doctest::Approx(0.1));
+  CHECK(relative_spread(std::vector<double>{9, 10, 11}) == approx(0.1));
+  CHECK(relative_spread(std::vector<double>{9, 10, 10, 11, 1000}) == approx(0.1));
   CHECK(relative_spread(std::vector<double>{5, 5, 5}) == 0);
   CHECK(relative_spread(std::vector<double>{}) == 0);
 }
@@ -95,13 +97,13 @@ TEST_CASE("summarize and combine_shapes: the sum of weighted medians, or their g
   for (auto& shape : m.shapes) summarize(shape);
   CHECK(m.shapes[0].median == 2);
   CHECK(m.shapes[0].interval == Interval{1, 3});
-  CHECK(m.shapes[0].spread == doctest::Approx(0.5));
+  CHECK(m.shapes[0].spread == approx(0.5));
   combine_shapes(m, Combine::weighted_sum);
   CHECK(m.seconds == 12);
   CHECK(m.interval == Interval{10, 14});
-  CHECK(m.spread == doctest::Approx(1.0 / 3));
+  CHECK(m.spread == approx(1.0 / 3));
   combine_shapes(m, Combine::geometric_mean);
-  CHECK(m.seconds == doctest::Approx(std::cbrt(2.0 * 2 * 8)));
+  CHECK(m.seconds == approx(std::cbrt(2.0 * 2 * 8)));
 }
 
 TEST_CASE("combine_shapes: nothing measured leaves the measurement infinite") {
@@ -118,9 +120,9 @@ TEST_CASE("paired_speedup: a drift that slows both sides alike changes nothing")
     pairs.candidate.push_back(pace);
   }
   const Speedup speedup = paired_speedup(pairs);
-  CHECK(speedup.ratio == doctest::Approx(3));
-  CHECK(speedup.interval.low == doctest::Approx(3));
-  CHECK(speedup.interval.high == doctest::Approx(3));
+  CHECK(speedup.ratio == approx(3));
+  CHECK(speedup.interval.low == approx(3));
+  CHECK(speedup.interval.high == approx(3));
   CHECK(speedup.pairs == 12);
 }
 
@@ -183,10 +185,10 @@ TEST_CASE("paired_speedup: what differs between processes is in the interval") {
 TEST_CASE("combined_speedup: shapes count by the reference's time, or alike in a geometric mean") {
   // 10 s halved and 1 s made ten times slower
   const std::vector<PairedTimes> shapes{{1.0, {10, 10, 10}, {5, 5, 5}}, {1.0, {1, 1, 1}, {10, 10, 10}}};
-  CHECK(combined_speedup(shapes, Combine::weighted_sum).ratio == doctest::Approx(11.0 / 15));
-  CHECK(combined_speedup(shapes, Combine::geometric_mean).ratio == doctest::Approx(std::sqrt(2 * 0.1)));
+  CHECK(combined_speedup(shapes, Combine::weighted_sum).ratio == approx(11.0 / 15));
+  CHECK(combined_speedup(shapes, Combine::geometric_mean).ratio == approx(std::sqrt(2 * 0.1)));
   CHECK(combined_speedup(shapes, Combine::weighted_sum).pairs == 6);
   auto unweighted = shapes;
   unweighted[1].weight = 0;
-  CHECK(combined_speedup(unweighted, Combine::weighted_sum).ratio == doctest::Approx(2));
+  CHECK(combined_speedup(unweighted, Combine::weighted_sum).ratio == approx(2));
 }

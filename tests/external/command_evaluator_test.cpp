@@ -11,10 +11,12 @@
 #include "kernelsearch/judge/machine.hpp"
 #include "problem/modules_program.hpp"
 #include "scripted_evaluator.hpp"
+#include "support/approx.hpp"
 #include "support/check_has.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -60,7 +62,7 @@ TEST_CASE("CommandEvaluator: a task's commands build, check and time an answer")
   const Evaluation own = evaluator.evaluate(evaluator.problem().default_candidate(), {});
   CHECK(own.reason == "");
   CHECK(own.verdict == Verdict::ok);
-  CHECK(own.measurement.seconds == doctest::Approx(8e-3));
+  CHECK(own.measurement.seconds == approx(8e-3));
   CHECK(own.measurement.shapes.front().samples.size() == 3);
   CHECK(own.features.find("task.cases") == 2.0);
   CHECK(own.features.find("task.ms.b") == 16.0);
@@ -104,12 +106,12 @@ TEST_CASE("CommandEvaluator: an answer is timed in turns with the task's own tex
   const Candidate twice = task_answer("MS = 2.0\n\n\ndef value():\n    return 3\n");
   const Evaluation evaluation = evaluator.evaluate(twice, {});
   REQUIRE(evaluation.measurement.speedup);
-  CHECK(evaluation.measurement.speedup->ratio == doctest::Approx(2));
+  CHECK(evaluation.measurement.speedup->ratio == approx(2));
   CHECK(evaluation.measurement.speedup->pairs == 3);
   PairOptions pairs;
   pairs.min_pairs = 4;
   const Speedup again = evaluator.compare(evaluator.problem().default_candidate(), twice, pairs);
-  CHECK(again.ratio == doctest::Approx(0.5));
+  CHECK(again.ratio == approx(0.5));
   CHECK(again.pairs == 4);
   CHECK_THROWS_AS((void)evaluator.compare(task_answer("def ("), twice, pairs), ConfigError);
   CHECK_THROWS_AS((void)CommandEvaluator(Problem(), options), ConfigError);
@@ -129,7 +131,7 @@ TEST_CASE("CommandEvaluator: a time that is printed counts where no report state
     CommandEvaluator evaluator(harness_task(folder.path(), std::string("echo '") + printed + "'"), options);
     const Evaluation evaluation = evaluator.evaluate(evaluator.problem().default_candidate(), {});
     CHECK(evaluation.reason == "");
-    CHECK(evaluation.measurement.seconds == doctest::Approx(seconds));
+    CHECK(evaluation.measurement.seconds == approx(seconds));
   }
 }
 
@@ -160,11 +162,11 @@ TEST_CASE(
   options.pairs.when = Pairing::never;
   CommandEvaluator evaluator(problem, options);
   const Candidate own = problem.default_candidate();
-  CHECK(evaluator.evaluate(own, {}).measurement.seconds == doctest::Approx(2e-3));
+  CHECK(evaluator.evaluate(own, {}).measurement.seconds == approx(2e-3));
   const Space& space = problem.kernel.space;
   const std::vector<Value> values{std::int64_t{0}, std::int64_t{4}};
   const Evaluation four = evaluator.evaluate({own.kernel, space.config_of(values).value()}, {});
   CHECK(four.reason == "");
-  CHECK(four.measurement.seconds == doctest::Approx(4e-3));
-  CHECK(four.features.find("task.ms.base s") == doctest::Approx(4.0));
+  CHECK(four.measurement.seconds == approx(4e-3));
+  CHECK(four.features.find("task.ms.base s") == approx(4.0));
 }

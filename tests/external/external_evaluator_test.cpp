@@ -13,10 +13,12 @@
 #include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "scripted_evaluator.hpp"
+#include "support/approx.hpp"
 #include "support/check_has.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -169,7 +171,7 @@ TEST_CASE("ExternalEvaluator: a simulator's times are claims, and said to be") {
   SKIP_WITHOUT_PYTHON
   const Evaluation evaluation = judged_program("simulator", 7, R"(, "time": "claimed")");
   CHECK(evaluation.reason == "");
-  CHECK(evaluation.measurement.seconds == doctest::Approx(7e-6));
+  CHECK(evaluation.measurement.seconds == approx(7e-6));
   CHECK(evaluation.measurement.shapes.at(0).samples.size() == 3);
   check_has(evaluation.provenance, "; times claimed by the program; checked from outside: ");
   check_has(evaluation.provenance, "; trusted: its times");

@@ -6,13 +6,16 @@
 
 #include <limits>
 
+#include "support/approx.hpp"
+
 using namespace kernelsearch;
 using namespace kernelsearch::external;
+using kernelsearch::test::approx;
 
 TEST_CASE("sol_score: 1 at the bound, half at the baseline, as SOL-ExecBench computes it") {
   CHECK(sol_score(1, 3, 1) == 1);
   CHECK(sol_score(3, 3, 1) == 0.5);
-  CHECK(sol_score(5, 3, 1) == doctest::Approx(1.0 / 3));
+  CHECK(sol_score(5, 3, 1) == approx(1.0 / 3));
   CHECK(sol_score(0.5, 3, 1) == 1);
   CHECK(sol_score(2, 1, 1) == 0);
   CHECK(sol_score(1, 1, 1) == 1);
@@ -50,8 +53,7 @@ TEST_CASE("mean_sol_score: over the shapes that were paired") {
     measured.shapes.push_back(shape);
   }
   measured.shapes[1].speedup->ratio = 2;  // 1 / (1 + 1 / 3)
-  CHECK(mean_sol_score(measured, {{"one", 1}, {"two", 1}, {"three", 1}}) ==
-        doctest::Approx((0.5 + 0.75) / 2));
-  CHECK(mean_sol_score(measured, {{"two", 1}}) == doctest::Approx(0.75));
+  CHECK(mean_sol_score(measured, {{"one", 1}, {"two", 1}, {"three", 1}}) == approx((0.5 + 0.75) / 2));
+  CHECK(mean_sol_score(measured, {{"two", 1}}) == approx(0.75));
   CHECK_FALSE(mean_sol_score(measured, {}));
 }

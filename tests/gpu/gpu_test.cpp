@@ -24,12 +24,14 @@
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/recorded/read_recording.hpp"
 #include "kernelsearch/recorded/replay.hpp"
+#include "support/approx.hpp"
 #include "support/device_examples.hpp"
 #include "support/device_problem.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/test_backend.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -110,8 +112,12 @@ std::vector<fs::path> examples(std::string_view backend) {
   return support::device_examples(support::test_data() / ".." / "examples", backend);
 }
 
-/// Of NAME.json too what is its own is in the folder NAME.
+/// Of NAME.json too what is its own is in the folder NAME, of NAME_BACKEND.json in the folder BACKEND/NAME.
 fs::path best_file(const fs::path& path) {
+  const std::string stem = path.stem().string(), backend(to_string(support::test_backend()));
+  if (path.extension() == ".json" && stem.ends_with('_' + backend) &&
+      path.parent_path().filename() != backend)
+    return path.parent_path() / backend / stem.substr(0, stem.size() - backend.size() - 1) / "best_h200.json";
   return fs::path(path).replace_extension() / "best_h200.json";
 }
 
@@ -357,7 +363,7 @@ TEST_CASE("tune ends well, and what it recorded can be replayed") {
   CHECK(std::isfinite(best));
   const auto compared = desk.kernelsearch({"inspect", "record.json", "--json"});
   REQUIRE_MESSAGE(compared.code == 0, compared.err);
-  CHECK(compared.json()["best"]["seconds"].get<double>() == doctest::Approx(best));
+  CHECK(compared.json()["best"]["seconds"].get<double>() == approx(best));
   const auto doctor = desk.kernelsearch({"doctor"});
   CHECK_MESSAGE(doctor.out.find(std::string(to_string(support::test_backend()))) != std::string::npos,
                 doctor.out);

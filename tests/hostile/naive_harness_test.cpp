@@ -4,7 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include "support/approx.hpp"
 #include "support/temporary_folder.hpp"
+
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -43,7 +46,7 @@ TEST_CASE("naive harness: what is right is accepted with its time, what is wrong
                                  folder.path(), {.calls = 5});
   CHECK(slow.accepted);
   CHECK(slow.seconds >= 2e-3);  // usleep never returns early
-  CHECK(slow.speedup() == doctest::Approx(slow.reference_seconds / slow.seconds));
+  CHECK(slow.speedup() == approx(slow.reference_seconds / slow.seconds));
   const auto wrong =
       naive::judge(scale("for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 2;"), scale_task(), folder.path());
   CHECK(!wrong.accepted);

@@ -23,12 +23,14 @@
 #include "hostile_cuda/naive_harness.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
+#include "support/approx.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/test_backend.hpp"
 #include "support/thorough.hpp"
 
 using namespace kernelsearch;
 using hostile::Sample;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -239,8 +241,8 @@ TEST_CASE("a kernel beside itself is as fast as it is, by events and by the cloc
     }
     // Far more than noise does to a median.
     REQUIRE(!pairs.empty());
-    CHECK(equal::middle_of(pairs) == doctest::Approx(1).epsilon(0.1));
-    if (!references.empty()) CHECK(equal::middle_of(references) == doctest::Approx(1).epsilon(0.1));
+    CHECK(equal::middle_of(pairs) == approx(1).epsilon(0.1));
+    if (!references.empty()) CHECK(equal::middle_of(references) == approx(1).epsilon(0.1));
   }
 }
 

@@ -11,10 +11,12 @@
 #include <string>
 
 #include "evaluator/host/time_judgement.hpp"
+#include "support/approx.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
 using namespace kernelsearch::detail;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -81,7 +83,7 @@ TEST_CASE("waited_seconds: the threads of a process together") {
     std::filesystem::create_directories(folder / "71" / "task" / thread);
     std::ofstream(folder / "71" / "task" / thread / "schedstat") << "5000000000 1500000000 12\n";
   }
-  CHECK(waited_seconds(71, folder / "") == doctest::Approx(3.0));
+  CHECK(waited_seconds(71, folder / "") == approx(3.0));
 }
 
 TEST_CASE("not_distinguishable: no accusation, and the share of the others") {

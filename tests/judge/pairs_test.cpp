@@ -10,9 +10,11 @@
 
 #include "judge/pairing_time.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
 using namespace kernelsearch::detail;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -77,7 +79,7 @@ TEST_CASE("Pairs: both sides take turns at being first, after a call of each to 
         "ot");
   CHECK(!pairs.wants_round());
   CHECK(pairs.speedup().pairs == 6);
-  CHECK(pairs.speedup().ratio == doctest::Approx(1.1).epsilon(0.003));
+  CHECK(pairs.speedup().ratio == approx(1.1).epsilon(0.003));
 }
 
 TEST_CASE("Pairs: sides that take about as long are timed in the same batches") {
@@ -102,7 +104,7 @@ TEST_CASE("Pairs: sides that take about as long are timed in the same batches") 
   CHECK(!pairs.take_round<Trouble>(AlternatingTimer<Trouble, Batched, Batched>(ours, theirs)));
   CHECK(ours.planned == theirs.planned);
   CHECK(ours.planned.front() == 24.8e-6);
-  CHECK(pairs.speedup().ratio == doctest::Approx(1).epsilon(0.005));
+  CHECK(pairs.speedup().ratio == approx(1).epsilon(0.005));
 
   Scene far;
   far.theirs.seconds = 0.005;

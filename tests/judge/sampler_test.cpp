@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
 using namespace kernelsearch::detail;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -84,7 +86,7 @@ TEST_CASE("Sampler: rounds of the shapes that have weight in turn, until each is
   CHECK(measured.shapes[1].shape == "b");
   CHECK(measured.shapes[0].ended == SamplingEnd::converged);
   CHECK(measured.shapes[1].samples.size() == 10);
-  CHECK(measured.seconds == doctest::Approx(3e-3).epsilon(0.01));
+  CHECK(measured.seconds == approx(3e-3).epsilon(0.01));
 }
 
 TEST_CASE("Sampler: shape by shape, one is finished before the next begins") {
@@ -158,7 +160,7 @@ TEST_CASE("Sampler: a shape measured again has no sample of before") {
   CHECK(!sampler.run(measured, {}, {}));
   timer.seconds[2] = 4e-3;
   CHECK(!sampler.again(2, 1, measured));
-  CHECK(measured.shapes[1].median == doctest::Approx(4e-3).epsilon(0.01));
+  CHECK(measured.shapes[1].median == approx(4e-3).epsilon(0.01));
   CHECK(measured.shapes[1].samples.size() == 10);
-  CHECK(measured.seconds == doctest::Approx(5e-3).epsilon(0.01));
+  CHECK(measured.seconds == approx(5e-3).epsilon(0.01));
 }

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <set>
 
+#include "support/approx.hpp"
+
 using namespace kernelsearch;
 using namespace kernelsearch::detail;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -25,7 +28,7 @@ Argument uniform(ElementType type, double low, double high) {
 }  // namespace
 
 TEST_CASE("declared_range: where 0 may be drawn, and what does not vary") {
-  CHECK(declared_range(uniform(ElementType::f32, -1, 3)).zero == doctest::Approx(0.25));
+  CHECK(declared_range(uniform(ElementType::f32, -1, 3)).zero == approx(0.25));
   CHECK(declared_range(uniform(ElementType::u8, 0, 9)).zero == 0.0);
   CHECK(!declared_range(uniform(ElementType::f32, 1, 3)).zero);
   CHECK(!declared_range(uniform(ElementType::f32, -3, 0)).zero);
@@ -34,7 +37,7 @@ TEST_CASE("declared_range: where 0 may be drawn, and what does not vary") {
   argument.initialisation = Initialisation::normal;
   CHECK(!declared_range(argument).zero);  // two deviations above it: its sign may be counted on
   argument.low = 1;
-  CHECK(declared_range(argument).zero == doctest::Approx(0.1587).epsilon(0.01));
+  CHECK(declared_range(argument).zero == approx(0.1587).epsilon(0.01));
   argument.exact = "a test";
   CHECK(!declared_range(argument).varies);
   for (const Initialisation how :
@@ -97,8 +100,8 @@ TEST_CASE("Stretches: what does not vary is one stretch of all ranks") {
 
 TEST_CASE("narrowed: a part of the range that holds a value of the type") {
   const Argument real = narrowed(uniform(ElementType::f32, -1, 3), {0.25, 0.5});
-  CHECK(real.low == doctest::Approx(0));
-  CHECK(real.high == doctest::Approx(1));
+  CHECK(real.low == approx(0).scale(1));
+  CHECK(real.high == approx(1));
   const Argument whole = narrowed(uniform(ElementType::i32, 3, 7), {0.3f, 0.31f});
   CHECK(whole.low == 4);
   CHECK(whole.high == 5);

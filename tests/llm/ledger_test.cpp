@@ -6,16 +6,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/approx.hpp"
 #include "support/scripted_chat.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 TEST_CASE("Ledger: estimates are by characters and the reply's limit") {
   ChatRequest request = ScriptedChat::question(std::string(300, 'x'));
   request.max_tokens = 1000;
   const Ledger::Estimate estimate = Ledger::estimate(request, Prices{3, 15, 0.3, 3.75});
   CHECK(estimate.tokens == 104 + 1000);
-  CHECK(estimate.money == doctest::Approx((104 * 3.75 + 1000 * 15) * 1e-6));
+  CHECK(estimate.money == approx((104 * 3.75 + 1000 * 15) * 1e-6));
   CHECK(Ledger::estimate(request, std::nullopt).money == 0.0);
 }
 
@@ -64,13 +66,13 @@ TEST_CASE("Ledger: rows by role and model, failures and replays apart") {
   CHECK(rows[0].role == "coder");
   CHECK(rows[0].spending.failed == 1);
   CHECK(rows[0].spending.attempts == 5);
-  CHECK(rows[0].spending.money == doctest::Approx(1.0));
+  CHECK(rows[0].spending.money == approx(1.0));
   CHECK(rows[1].spending.calls == 2);
   CHECK(rows[1].spending.replayed == 1);
-  CHECK(rows[1].spending.money == doctest::Approx(0.5 + 0.25 + 1.0 + 1.0));
-  CHECK(rows[1].spending.replayed_money == doctest::Approx(1.0));
+  CHECK(rows[1].spending.money == approx(0.5 + 0.25 + 1.0 + 1.0));
+  CHECK(rows[1].spending.replayed_money == approx(1.0));
   CHECK(rows[1].spending.usage.reasoning == 100);
-  CHECK(rows[1].spending.seconds == doctest::Approx(7.0));  // a replay takes as long as what it replays took
+  CHECK(rows[1].spending.seconds == approx(7.0));  // a replay takes as long as what it replays took
   const auto document = nlohmann::json::parse(ledger.json());
   CHECK(document.at("total").at("calls") == 3);
   CHECK(document.at("rows").at(1).at("tokens").at("cached") == 500'000);

@@ -13,11 +13,13 @@
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/llm/replay_model.hpp"
+#include "support/approx.hpp"
 #include "support/loopback_server.hpp"
 #include "support/scripted_chat.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 using nlohmann::json;
 
 namespace {
@@ -86,7 +88,7 @@ TEST_CASE("ModelSet: roles find their models and temperatures, and the ledger ha
   REQUIRE(rows.size() == 3);
   CHECK(rows[0].role == "coder");
   CHECK(rows[0].model == "big");
-  CHECK(rows[0].spending.money == doctest::Approx(100 * 10e-6 + 10 * 100e-6));
+  CHECK(rows[0].spending.money == approx(100 * 10e-6 + 10 * 100e-6));
   CHECK(models.ledger().total().calls == 3);
 }
 
@@ -144,7 +146,7 @@ TEST_CASE(
   CHECK(all_set_text(folder.path()) == kept);
   const Spending total = again.ledger().total();
   CHECK(total.replayed == 6);
-  CHECK(total.money == doctest::Approx(total.replayed_money));
+  CHECK(total.money == approx(total.replayed_money));
 }
 
 TEST_CASE("ModelSet: a killed run goes on without paying for any reply twice") {
@@ -198,7 +200,7 @@ TEST_CASE("ModelSet: replies that the ledger holds already are given for nothing
   CHECK(first.chat(from("planner", "1")));
   CHECK(first.chat(from("planner", "1")).reply->replayed);  // not paid for, and not booked
   CHECK(first.ledger().total().calls == 1);
-  CHECK(first.ledger().total().money == doctest::Approx(one));
+  CHECK(first.ledger().total().money == approx(one));
   const ModelSet second = limited(one * 1.5);
   ExchangeFolder(folder.path().string())
       .each([&](const std::string& role, const std::string& model, const ChatResult& result) {
@@ -207,6 +209,6 @@ TEST_CASE("ModelSet: replies that the ledger holds already are given for nothing
   CHECK(second.chat(from("planner", "1")));
   CHECK(second.chat(from("planner", "2")).error.failure == ChatFailure::budget);
   CHECK(second.ledger().total().calls == 1);
-  CHECK(second.ledger().total().money == doctest::Approx(one));
+  CHECK(second.ledger().total().money == approx(one));
   CHECK(server.requests().size() == 1);
 }

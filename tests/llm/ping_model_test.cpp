@@ -6,9 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/approx.hpp"
 #include "support/loopback_server.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 TEST_CASE("ping_model: one tiny call, and a line for a person") {
   LoopbackServer server([](const LoopbackServer::Request& asked, LoopbackServer::Peer& peer) {
@@ -26,7 +28,7 @@ TEST_CASE("ping_model: one tiny call, and a line for a person") {
   const PingReport fine = ping_model(endpoint, options);
   CHECK(fine.answered);
   CHECK(fine.text.find("mine: m-2026 answers") == 0);
-  CHECK(fine.money == doctest::Approx(16e-6));
+  CHECK(fine.money == approx(16e-6));
   CHECK(nlohmann::json::parse(server.requests()[0].body).at("max_tokens") == 256);
   const PingReport down = ping_model(endpoint, options);
   CHECK_FALSE(down.answered);

@@ -11,10 +11,12 @@
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/run/run_checkpoints.hpp"
 #include "mcp/support.hpp"
+#include "support/approx.hpp"
 #include "support/scripted_model.hpp"
 
 /// The tools with which an agent sees its problem, writes kernels and looks into them.
 using namespace mcp_test;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -491,7 +493,7 @@ TEST_CASE("checkpoints: trials get names, are compared, and work goes on from th
   CHECK(tree["current"] == "start");
   const json compared =
       desk.ok("checkpoints", {{"run", 1}, {"action", "compare"}, {"from", "start"}, {"name", "halved"}});
-  CHECK(compared["comparison"]["speedup"] == doctest::Approx(2.0));
+  CHECK(compared["comparison"]["speedup"] == approx(2.0));
   CHECK(compared["comparison"]["common"] == "start");
   CHECK(compared["comparison"]["only_second"] == json{"halve"});
   has(compared["comparison"]["diff"], "+// fast");

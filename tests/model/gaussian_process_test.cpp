@@ -9,8 +9,10 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -54,8 +56,7 @@ TEST_CASE("GaussianProcess: predicts between the points, and is surer there than
   process.condition(data.points, data.targets);
   const Data other = wave(50, 3, 0.0);
   for (std::size_t i = 0; i < other.targets.size(); ++i)
-    CHECK(process.predict(other.points.row(i)).mean ==
-          doctest::Approx(other.targets[i]).epsilon(0.1).scale(1));
+    CHECK(process.predict(other.points.row(i)).mean == approx(other.targets[i]).epsilon(0.1).scale(1));
   const double inside[] = {0.5, 0.5}, outside[] = {3.0, 0.5};
   CHECK(process.predict(inside).variance < 0.05 * process.predict(outside).variance);
 }
@@ -75,10 +76,10 @@ TEST_CASE("GaussianProcess: the posterior is that of the textbook's formula for 
   process.condition(one, std::vector<double>{2.0});
   const double x[] = {0.5};
   const double s = std::sqrt(5.0) * 0.5, k = (1 + s + s * s / 3) * std::exp(-s), own = 1 + 0.1 + 1e-6;
-  CHECK(process.predict(x).mean == doctest::Approx(2 * k / own));
+  CHECK(process.predict(x).mean == approx(2 * k / own));
   CHECK(process.mean(x) == process.predict(x).mean);
   const double signal = (4 / own + 2) / 3;
-  CHECK(process.predict(x).variance == doctest::Approx(signal * (1 - k * k / own)));
+  CHECK(process.predict(x).variance == approx(signal * (1 - k * k / own)));
 }
 
 TEST_CASE("GaussianProcess: what the observations share beyond the kernel is not explained by it again") {

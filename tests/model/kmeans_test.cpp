@@ -9,9 +9,11 @@
 #include <set>
 
 #include "kernelsearch/core/error.hpp"
+#include "support/approx.hpp"
 #include "support/fixture_tables.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 TEST_CASE("KMeans: as tight as scikit-learn's with as many seedings") {
   const FixtureTables tables("kmeans");
@@ -62,10 +64,10 @@ TEST_CASE("KMeans: points added one by one found clusters, then move their centr
   CHECK(means.add(std::vector<double>{0}) == 0);  // on a centre: no second cluster there
   CHECK(means.add(std::vector<double>{10}) == 1);
   CHECK(means.add(std::vector<double>{1.5}) == 0);
-  CHECK(means.centres().row(0)[0] == doctest::Approx(0.5));
+  CHECK(means.centres().row(0)[0] == approx(0.5));
   CHECK(means.nearest(std::vector<double>{6}) == 1);
   means.refresh(FeatureMatrix(1, {11, 12}));
-  CHECK(means.centres().row(1)[0] == doctest::Approx(11));
+  CHECK(means.centres().row(1)[0] == approx(11));
   CHECK(means.counts()[1] == 3);
   CHECK(means.counts()[0] == 3);
 }

@@ -8,9 +8,11 @@
 #include <numeric>
 
 #include "kernelsearch/core/error.hpp"
+#include "support/approx.hpp"
 #include "support/fixture_tables.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -73,7 +75,7 @@ TEST_CASE("RandomForestRegressor: scikit-learn's predictions, spread of trees, R
   CHECK(difference(predicted, data.tables.numbers("regressor")) < 0.05);
   const std::vector<double> spread = data.tables.numbers("regressor_variance");
   CHECK(std::accumulate(variance.begin(), variance.end(), 0.0) ==
-        doctest::Approx(std::accumulate(spread.begin(), spread.end(), 0.0)).epsilon(0.05));
+        approx(std::accumulate(spread.begin(), spread.end(), 0.0)).epsilon(0.05));
   double mean = 0, left = 0, total = 0;
   for (std::size_t i = 0; i < 200; ++i) mean += data.y[200 + i] / 200;
   for (std::size_t i = 0; i < 200; ++i) {
@@ -82,7 +84,7 @@ TEST_CASE("RandomForestRegressor: scikit-learn's predictions, spread of trees, R
   }
   const std::vector<double> scores = data.tables.numbers("regressor_scores");
   CHECK(std::abs(1 - left / total - scores[0]) < 0.02);
-  CHECK(forest.out_of_bag_error() == doctest::Approx(scores[1]).epsilon(0.05));
+  CHECK(forest.out_of_bag_error() == approx(scores[1]).epsilon(0.05));
 }
 
 TEST_CASE("RandomForestClassifier: one tree's word, and no out-of-bag error unless asked for") {
@@ -90,7 +92,7 @@ TEST_CASE("RandomForestClassifier: one tree's word, and no out-of-bag error unle
   const RandomForestClassifier forest(data.train, part(data.labels, 0, 200), {}, {.trees = 3});
   const auto row = data.test.row(0);
   CHECK(forest.predict(row) ==
-        doctest::Approx((forest.predict(row, 0) + forest.predict(row, 1) + forest.predict(row, 2)) / 3));
+        approx((forest.predict(row, 0) + forest.predict(row, 1) + forest.predict(row, 2)) / 3));
   CHECK(std::isnan(forest.out_of_bag_error()));
 }
 

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 Features profile(std::initializer_list<std::pair<const char*, double>> values) {
@@ -38,22 +40,22 @@ TEST_CASE("roofline_gaps: the busiest unit is what computing is measured by") {
     CAPTURE(name);
     Features features = profile({{"tensor_utilisation", 5}, {"sm_utilisation", 3}});
     features.set(name, 75);
-    CHECK(roofline_gaps(features)[Axis::compute].value() == doctest::Approx(0.25));
+    CHECK(roofline_gaps(features)[Axis::compute].value() == approx(0.25));
   }
   // as in the post: computing at 8 % of its peak
-  CHECK(roofline_gaps(profile({{"fp32_utilisation", 8}}))[Axis::compute].value() == doctest::Approx(0.92));
+  CHECK(roofline_gaps(profile({{"fp32_utilisation", 8}}))[Axis::compute].value() == approx(0.92));
 }
 
 TEST_CASE("roofline_gaps: main memory before any memory") {
   const Features both = profile({{"dram_utilisation", 43}, {"memory_utilisation", 90}});
-  CHECK(roofline_gaps(both)[Axis::memory].value() == doctest::Approx(0.57));
-  CHECK(roofline_gaps(profile({{"memory_utilisation", 90}}))[Axis::memory].value() == doctest::Approx(0.1));
+  CHECK(roofline_gaps(both)[Axis::memory].value() == approx(0.57));
+  CHECK(roofline_gaps(profile({{"memory_utilisation", 90}}))[Axis::memory].value() == approx(0.1));
 }
 
 TEST_CASE("roofline_gaps: waiting is the largest stall") {
   const RooflineGaps waiting =
       roofline_gaps(profile({{"stall_barrier", 12}, {"stall_long_scoreboard", 61}, {"stall_wait", 3}}));
-  CHECK(waiting[Axis::latency].value() == doctest::Approx(0.61));
+  CHECK(waiting[Axis::latency].value() == approx(0.61));
   CHECK_FALSE(waiting[Axis::compute]);
   CHECK(roofline_gaps(profile({{"stalled", 61}, {"install_time", 3}})) == RooflineGaps{});
 }
@@ -62,21 +64,21 @@ TEST_CASE("roofline_gaps: no axis has more left than the roof above the kernel")
   // a stream at 90 % of its bandwidth computes next to nothing, and that is no gap
   const Features stream =
       profile({{"compute_utilisation", 2}, {"dram_utilisation", 90}, {"roof_utilisation", 90}});
-  CHECK(roofline_gaps(stream)[Axis::memory].value() == doctest::Approx(0.1));
-  CHECK(roofline_gaps(stream)[Axis::compute].value() == doctest::Approx(0.1));
+  CHECK(roofline_gaps(stream)[Axis::memory].value() == approx(0.1));
+  CHECK(roofline_gaps(stream)[Axis::compute].value() == approx(0.1));
   CHECK(bound_of(roofline_gaps(stream)) == Bound::near_peak);
   const Features product =
       profile({{"compute_utilisation", 30}, {"memory_utilisation", 1}, {"roof_utilisation", 30}});
-  CHECK(roofline_gaps(product)[Axis::compute].value() == doctest::Approx(0.7));
-  CHECK(roofline_gaps(product)[Axis::memory].value() == doctest::Approx(0.7));
+  CHECK(roofline_gaps(product)[Axis::compute].value() == approx(0.7));
+  CHECK(roofline_gaps(product)[Axis::memory].value() == approx(0.7));
   CHECK(bound_of(roofline_gaps(product)) == Bound::compute);
   CHECK(roofline_gaps(profile({{"dram_utilisation", 10}, {"roof_utilisation", 130}}))[Axis::memory] == 0.0);
   // it makes no gap where none was seen, nor one smaller that was
   CHECK(roofline_gaps(profile({{"roof_utilisation", 20}})) == RooflineGaps{});
   const RooflineGaps seen =
       roofline_gaps(profile({{"sm_utilisation", 80}, {"stall_wait", 50}, {"roof_utilisation", 60}}));
-  CHECK(seen[Axis::compute].value() == doctest::Approx(0.2));
-  CHECK(seen[Axis::latency].value() == doctest::Approx(0.4));  // half of the time, but 0.4 is all there is
+  CHECK(seen[Axis::compute].value() == approx(0.2));
+  CHECK(seen[Axis::latency].value() == approx(0.4));  // half of the time, but 0.4 is all there is
   CHECK(roofline_gaps(profile({{"stall_wait", 50}, {"roof_utilisation", 20}}))[Axis::latency] == 0.5);
 }
 
@@ -86,7 +88,7 @@ TEST_CASE("roofline_gaps: a busy pipe is no waiting") {
                                                    {"stall_not_selected", 90},
                                                    {"stall_selected", 40},
                                                    {"stall_wait", 7}}));
-  CHECK(busy[Axis::latency].value() == doctest::Approx(0.07));
+  CHECK(busy[Axis::latency].value() == approx(0.07));
   // where only such reasons were counted nothing is known of waiting
   CHECK_FALSE(roofline_gaps(profile({{"stall_gmma", 60}}))[Axis::latency]);
   // queues of units are waiting, as published
@@ -106,7 +108,7 @@ TEST_CASE("roofline_gaps: a kernel at its roof is near its peak, on whichever si
   slow_clock.set("roof_utilisation", 67);
   CHECK(bound_of(roofline_gaps(slow_clock)) == Bound::near_peak);
   slow_clock.set("tensor_utilisation", 50);
-  CHECK(roofline_gaps(slow_clock)[Axis::memory].value() == doctest::Approx(0.33));
+  CHECK(roofline_gaps(slow_clock)[Axis::memory].value() == approx(0.33));
   // a stream at 91 % of the bandwidth: its warps wait for memory, as they must
   const Features stream = profile({{"sm_utilisation", 14},
                                    {"dram_utilisation", 91},
@@ -122,7 +124,7 @@ TEST_CASE("roofline_gaps: a kernel at its roof is near its peak, on whichever si
 TEST_CASE("roofline_gaps: at the roof of counted work a host's kernel is near its peak without counters") {
   const Features near =
       profile({{"compute_utilisation", 22}, {"memory_utilisation", 89}, {"roof_utilisation", 89}});
-  CHECK(roofline_gaps(near)[Axis::latency].value() == doctest::Approx(0.11));
+  CHECK(roofline_gaps(near)[Axis::latency].value() == approx(0.11));
   CHECK(bound_of(roofline_gaps(near)) == Bound::near_peak);
   // farther away nothing is known of waiting, and a pipe that is busy says nothing of memory
   const Features far =

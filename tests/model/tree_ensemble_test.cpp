@@ -7,9 +7,11 @@
 #include <cmath>
 
 #include "kernelsearch/core/error.hpp"
+#include "support/approx.hpp"
 #include "support/fixture_tables.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -113,7 +115,7 @@ TEST_CASE("TreeEnsemble: rows without weight do not count, whole weights count a
   const TreeEnsemble a = TreeEnsemble::grow(x, y, weights, options);
   const TreeEnsemble b = TreeEnsemble::grow(repeated, targets, {}, options);
   for (std::size_t i = 0; i < 60; ++i)
-    CHECK(a.predict(x.row(i)) == doctest::Approx(b.predict(x.row(i))).epsilon(1e-12));
+    CHECK(a.predict(x.row(i)) == approx(b.predict(x.row(i))).epsilon(1e-12));
 }
 
 TEST_CASE(
@@ -130,8 +132,8 @@ TEST_CASE(
       sum += forest.predict(x.row(i), tree);
       squares += forest.predict(x.row(i), tree) * forest.predict(x.row(i), tree);
     }
-    CHECK(all[i] == doctest::Approx(sum / 20));
-    CHECK(forest.variance(x.row(i)) == doctest::Approx(squares / 20 - sum * sum / 400));
+    CHECK(all[i] == approx(sum / 20));
+    CHECK(forest.variance(x.row(i)) == approx(squares / 20 - sum * sum / 400));
   }
 }
 

@@ -10,10 +10,12 @@
 #include <tuple>
 
 #include "kernelsearch/evaluator/function_evaluator.hpp"
+#include "support/approx.hpp"
 #include "support/scripted.hpp"
 
 using namespace kernelsearch;
 using namespace scripted;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -648,7 +650,7 @@ TEST_CASE(
   CHECK(!next.at(0).context.incumbent);
   search.tell(next[0].id, told(2, 2));
   REQUIRE(search.best() != nullptr);
-  CHECK(search.best()->outcome.objective == doctest::Approx(2));
+  CHECK(search.best()->outcome.objective == approx(2));
   CHECK(search.best()->outcome.evaluation.features.find("objective.energy_joules") == 2);
   // One that lacks a feature is a failure with that reason, since others have it.
   search.submit(7, 7, Evaluation::succeeded(1e-9));

@@ -22,10 +22,12 @@
 #include "kernelsearch/optimizer/tuned.hpp"
 #include "kernelsearch/policy/iterated_local_search.hpp"
 #include "kernelsearch/policy/seeded.hpp"
+#include "support/approx.hpp"
 #include "support/scripted_kernels.hpp"
 
 using namespace kernelsearch;
 using namespace scripted;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -393,7 +395,7 @@ TEST_CASE(
       },
       [](const auto& search) {
         const auto& best = search.best()->outcome;
-        CHECK(best.objective == doctest::Approx(100 * 0.5 * 0.6 * 0.9));
+        CHECK(best.objective == approx(100 * 0.5 * 0.6 * 0.9));
         CHECK(best.evaluation.tuned_key == "16,2");  // the inner search found what tiling needs
         CHECK(best.evaluation.features.find("inner_trials") == 28.0);
       });

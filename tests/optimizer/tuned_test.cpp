@@ -28,10 +28,12 @@
 #include "kernelsearch/policy/exhaustive.hpp"
 #include "kernelsearch/policy/greedy_search.hpp"
 #include "kernelsearch/policy/random_search.hpp"
+#include "support/approx.hpp"
 #include "support/scripted_kernels.hpp"
 
 using namespace kernelsearch;
 using namespace scripted;
+using kernelsearch::test::approx;
 
 namespace {
 const auto exhaustive = [](const Space& space, std::uint64_t) { return Exhaustive(space); };
@@ -388,7 +390,7 @@ TEST_CASE("Tuned: what the parent measured is told as foreign, in proportion to 
                  unroll = to_number(space.value(one.proposal, 1));
     CHECK((one.outcome.evaluation.verdict == Verdict::launch_failed) == (block == 64));
     if (block == 64) continue;
-    CHECK(one.outcome.objective == doctest::Approx(0.6 * scripted_time({"tiling"}, block, unroll)));
+    CHECK(one.outcome.objective == approx(0.6 * scripted_time({"tiling"}, block, unroll)));
     CHECK(one.outcome.objective >= best.measurement.seconds);
     // The best come last.
     if (i > 0)

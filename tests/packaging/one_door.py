@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Looks for names and texts of others that reach a terminal, a file's name or a shell by another way than the one door
 of each: clean_text() (in the command print_clean(), print_json(), print_exact()), file_word(), shell_word(). Also for files
-that are written as they lie there rather than by replace_file(): others may have put a link in their place.
+that are written as they lie there rather than by replace_file(): others may have put a link in their place. And for
+tests that compare numbers by more than a share of them.
 docs/security.md says what for. Exceptions are named below, each with what makes it safe; one that is no longer needed is
 a fault, too."""
 import pathlib
@@ -72,6 +73,12 @@ RULES = {
             ("src/judge/sandboxed_compiler.cpp", "std::ofstream(file"): "in a ScratchFolder",
             ("src/process/carried_programs.cpp", "std::ofstream out(file"): "in a ScratchFolder",
             ("src/remote/lane_server.cpp", "std::ofstream out(target"): "in a ScratchFolder, by file_in()",
+        }),
+    "takes any two times below 10 us for equal: use approx() of tests/support/approx.hpp": (
+        ["tests"],
+        re.compile(r"\bApprox\("),
+        {
+            ("tests/support/approx.hpp", "doctest::Approx(value)"): "the door itself",
         }),
 }
 

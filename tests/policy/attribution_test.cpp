@@ -6,8 +6,10 @@
 
 #include <limits>
 
+#include "support/approx.hpp"
+
 using namespace kernelsearch;
-using doctest::Approx;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -46,9 +48,9 @@ TEST_CASE("attribution: pairs come before the measurements of two moments") {
   CHECK(paired.known);
   CHECK(paired.paired);
   CHECK(!paired.essential);
-  CHECK(paired.effect == Approx(0.03));
-  CHECK(paired.interval.low == Approx(0.027));
-  CHECK(paired.interval.high == Approx(0.034));
+  CHECK(paired.effect == approx(0.03));
+  CHECK(paired.interval.low == approx(0.027));
+  CHECK(paired.interval.high == approx(0.034));
 }
 
 TEST_CASE("attribution: pairs with another kernel, or without an interval, do not count") {
@@ -61,13 +63,13 @@ TEST_CASE("attribution: pairs with another kernel, or without an interval, do no
     const Attribution apart = attribution_of(champion, ablated);
     CHECK(apart.known);
     CHECK(!apart.paired);
-    CHECK(apart.effect == Approx(0.25));
-    CHECK(apart.interval.low == Approx(widest.low));
-    CHECK(apart.interval.high == Approx(widest.high));
+    CHECK(apart.effect == approx(0.25));
+    CHECK(apart.interval.low == approx(widest.low));
+    CHECK(apart.interval.high == approx(widest.high));
   }
   Outcome ablated = outcome(2, {TrialId{1}}, 2.5);
   ablated.evaluation.features.set("times_parent", 9);
-  CHECK(attribution_of(champion, ablated).effect == Approx(0.25));
+  CHECK(attribution_of(champion, ablated).effect == approx(0.25));
 }
 
 TEST_CASE("attribution: the example of the published description") {
@@ -75,9 +77,9 @@ TEST_CASE("attribution: the example of the published description") {
   const auto effect = [&](double seconds) {
     return attribution_of(champion, outcome(2, {TrialId{1}}, seconds)).effect * 2.14e-3;
   };
-  CHECK(effect(4.82e-3) == Approx(2.68e-3));
-  CHECK(effect(2.31e-3) == Approx(0.17e-3));
-  CHECK(effect(2.19e-3) == Approx(0.05e-3));
+  CHECK(effect(4.82e-3) == approx(2.68e-3));
+  CHECK(effect(2.31e-3) == approx(0.17e-3));
+  CHECK(effect(2.19e-3) == approx(0.05e-3));
   const auto kept = [&](double seconds) {
     return contributes(attribution_of(champion, outcome(2, {TrialId{1}}, seconds)), 0.03);
   };
@@ -122,10 +124,10 @@ TEST_CASE("noise threshold: from the interval of the median, else from the sprea
   measurement.seconds = 2;
   measurement.spread = 0.04;
   measurement.interval = {1.96, 2.04};
-  CHECK(noise_threshold(measurement) == Approx(0.02));
+  CHECK(noise_threshold(measurement) == approx(0.02));
   CHECK(noise_threshold(measurement, 0.03) == 0.03);
   measurement.interval = {2, 2};
-  CHECK(noise_threshold(measurement) == Approx(0.04));
+  CHECK(noise_threshold(measurement) == approx(0.04));
   measurement.spread = 0.001;
   CHECK(noise_threshold(measurement) == 0.005);
 }
@@ -139,7 +141,7 @@ TEST_CASE("noise threshold: pairs bring their own noise") {
   CHECK(contributes(paired, noise_threshold(paired, bad_moment)) == Contribution::yes);
   Attribution apart = paired;
   apart.paired = false;
-  CHECK(noise_threshold(apart, bad_moment) == Approx(0.05));
+  CHECK(noise_threshold(apart, bad_moment) == approx(0.05));
 }
 
 TEST_CASE("interaction: of independent, overlapping and mutually replacing methods") {
@@ -147,7 +149,7 @@ TEST_CASE("interaction: of independent, overlapping and mutually replacing metho
   const Attribution apart = interaction_of(a, b, number(0.32, 0.31, 0.33));
   CHECK(apart.known);
   CHECK(apart.paired);
-  CHECK(apart.effect == Approx(0.0));
+  CHECK(apart.effect == approx(0).scale(1));
   CHECK(apart.interval.low < 0);
   CHECK(apart.interval.high > 0);
   // one method in two halves: without both it is as slow as without one
@@ -155,7 +157,7 @@ TEST_CASE("interaction: of independent, overlapping and mutually replacing metho
   // either will do: only without both it is slow
   const Attribution none = number(0, -0.004, 0.004);
   const Attribution either = interaction_of(none, none, number(0.3, 0.29, 0.31));
-  CHECK(either.effect == Approx(0.3));
+  CHECK(either.effect == approx(0.3));
   CHECK(either.interval.low > 0.28);
   CHECK(!interaction_of(a, b, {}).known);
   CHECK(!interaction_of(a, {.known = true, .essential = true}, b).known);

@@ -9,9 +9,11 @@
 #include <set>
 #include <vector>
 
+#include "support/approx.hpp"
 #include "support/policy_contract.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -91,7 +93,7 @@ TEST_CASE("BayesianSearch: forty of a thousand trials find what random search wo
 TEST_CASE("BayesianSearch: earlier runs on another scale point to the best at once") {
   const Space space = tiles();
   const std::vector<EarlierRun> whole = {earlier(space, 1, 1)};
-  CHECK(mean_best(space, 3, whole) == doctest::Approx(1.0));
+  CHECK(mean_best(space, 3, whole) == approx(1.0));
   // What it did not measure is predicted.
   CHECK(mean_best(space, 12, {earlier(space, 7, 1)}) < mean_best(space, 12, {}));
 }

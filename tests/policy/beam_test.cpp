@@ -4,9 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include "support/approx.hpp"
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 const auto make_beam = [](std::vector<std::string> strategies, std::uint64_t seed) {
@@ -34,8 +36,8 @@ TEST_CASE("Beam: a generation starts from the best of the last, and waits for al
   CHECK(second.size() == 6);
   REQUIRE(policy.beam().size() == 2);
   // 0.6 by tiling and 0.8 by vectors beat the root and prefetching.
-  CHECK(policy.tree().node(policy.beam()[0]).objective == doctest::Approx(0.6));
-  CHECK(policy.tree().node(policy.beam()[1]).objective == doctest::Approx(0.8));
+  CHECK(policy.tree().node(policy.beam()[0]).objective == approx(0.6));
+  CHECK(policy.tree().node(policy.beam()[1]).objective == approx(0.8));
 }
 
 TEST_CASE("Beam: two of the beam are joined where that is asked for") {

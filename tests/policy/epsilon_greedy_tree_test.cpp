@@ -6,9 +6,11 @@
 
 #include <map>
 
+#include "support/approx.hpp"
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 const auto make_epsilon_greedy_tree = [](std::vector<std::string> strategies, std::uint64_t seed) {
@@ -88,9 +90,9 @@ TEST_CASE("EpsilonGreedyTree: exploring draws leaves, and epsilon decays where t
       {.strategies = {"a"}, .epsilon = 0.4, .epsilon_decay = 0.5, .least_epsilon = 0.15});
   CHECK(decaying.epsilon() == 0.4);
   step(decaying, 0, 1.0);
-  CHECK(decaying.epsilon() == doctest::Approx(0.2));
+  CHECK(decaying.epsilon() == approx(0.2));
   step(decaying, 1, 1.0);
-  CHECK(decaying.epsilon() == doctest::Approx(0.15));
+  CHECK(decaying.epsilon() == approx(0.15));
 }
 
 TEST_CASE("EpsilonGreedyTree: below epsilon any leaf is drawn, failed ones too, and above it the best node") {

@@ -4,9 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include "support/approx.hpp"
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 const auto make_flat_ucb = [](std::vector<std::string> strategies, std::uint64_t seed) {
@@ -52,7 +54,7 @@ TEST_CASE("FlatUcb: every strategy once, then the one that gains, from the best 
     move_policy_contract::tell(policy, told_of(move, t, seconds));
   }
   CHECK(good > 30);
-  CHECK(policy.statistics(0).mean() == doctest::Approx(0.1));
+  CHECK(policy.statistics(0).mean() == approx(0.1));
   CHECK(policy.statistics(1).mean() == -1.0);
 }
 

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "kernelsearch/policy/random_search.hpp"
+#include "support/approx.hpp"
 #include "support/policy_contract.hpp"
 #include "support/search_driver.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 using search_driver::differing;
 using search_driver::grid;
 using search_driver::run;
@@ -91,7 +93,7 @@ TEST_CASE("GeneticAlgorithm: mutations are as many as asked for, on average") {
   for (const Config& child : run(
            policy, 400, [](const Config&) { return 3.0; }, 2))
     distance += static_cast<double>(differing(child, starts[0]));
-  CHECK(distance / 400 == doctest::Approx(4).epsilon(0.1));
+  CHECK(distance / 400 == approx(4).epsilon(0.1));
 }
 
 TEST_CASE("GeneticAlgorithm: a population that no longer improves makes room for a fresh one") {

@@ -14,12 +14,14 @@
 
 #include "kernelsearch/policy/helion_lfbo.hpp"
 #include "kernelsearch/space/space_builder.hpp"
+#include "support/approx.hpp"
 #include "support/packed_text.hpp"
 
 // Replays runs of Helion 1.5.1's own classes (tests/fixtures/helion/README.md): given their draws and their
 // forests, HelionLfbo must propose the same configurations, learn from the same rows and use as many draws.
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -324,7 +326,7 @@ class Replay {
     CHECK(told == step.labels);
     REQUIRE(positive.size() == step.weights.size());
     for (std::size_t i = 0; i < positive.size(); ++i)
-      CHECK(positive[i] == doctest::Approx(step.weights[i]).epsilon(1e-9));
+      CHECK(positive[i] == approx(step.weights[i]).epsilon(1e-9));
     ++at_;
     ++fits_;
     return TreeEnsemble::of(rows.columns(), step.nodes, step.roots);

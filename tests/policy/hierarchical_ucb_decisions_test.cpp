@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "kernelsearch/policy/hierarchical_ucb.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -130,7 +132,7 @@ TEST_CASE("HierarchicalUcb: in v2 a kernel is drawn by the softmax of the fracti
     second += bandit.policy.ask(1).at(0).parents.front() == TrialId{1} ? 1 : 0;
   }
   // exp(0.51 / 0.01) of exp(0.5 / 0.01) + exp(0.51 / 0.01); the deviation is 0.018.
-  CHECK(static_cast<double>(second) / draws == doctest::Approx(0.731).epsilon(0.1));
+  CHECK(static_cast<double>(second) / draws == approx(0.731).epsilon(0.1));
 }
 
 TEST_CASE("HierarchicalUcb: of equal arms the one with fewer pulls, then the one that builds faster") {

@@ -6,10 +6,12 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/policy/flat_ucb.hpp"
+#include "support/approx.hpp"
 #include "support/bottleneck_landscape.hpp"
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -68,15 +70,15 @@ TEST_CASE("HierarchicalUcb: kernels are clustered by how they run, and the log o
   CHECK(policy.cluster_of(0) != policy.cluster_of(2));
   const ArmStatistics& a = policy.statistics(policy.cluster_of(0), 0);
   CHECK(a.pulls == 2);
-  CHECK(a.mean() == doctest::Approx((0.2 + 0.1) / 2));
-  CHECK(policy.statistics(policy.cluster_of(2), 1).mean() == doctest::Approx(-0.1));
+  CHECK(a.mean() == approx((0.2 + 0.1) / 2));
+  CHECK(policy.statistics(policy.cluster_of(2), 1).mean() == approx(-0.1));
   CHECK(policy.statistics(policy.cluster_of(2), 0).pulls == 0);
   // What failed belongs to its parent's cluster; a revised outcome changes the statistics.
   tell(policy, trial(4, 3, "b", failed_time, 0));
   CHECK(policy.cluster_of(4) == policy.cluster_of(3));
-  CHECK(policy.statistics(policy.cluster_of(2), 1).mean() == doctest::Approx((-0.1 - 1) / 2));
+  CHECK(policy.statistics(policy.cluster_of(2), 1).mean() == approx((-0.1 - 1) / 2));
   tell(policy, trial(4, 3, "b", 9.9, 101));
-  CHECK(policy.statistics(policy.cluster_of(2), 1).mean() == doctest::Approx(-0.05));
+  CHECK(policy.statistics(policy.cluster_of(2), 1).mean() == approx(-0.05));
 }
 
 TEST_CASE("HierarchicalUcb: heads learn which strategy suits which kernel, also from examples") {

@@ -4,14 +4,17 @@
 
 #include <doctest/doctest.h>
 
+#include "support/approx.hpp"
+
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 TEST_CASE("MoveReward: relative gain, clipped; failures; mending") {
   TreeNode parent, child;
   parent.verdict = child.verdict = Verdict::ok;
   parent.objective = 10;
   child.objective = 7;
-  CHECK(MoveReward{}(parent, child) == doctest::Approx(0.3));
+  CHECK(MoveReward{}(parent, child) == approx(0.3));
   child.objective = 100;
   CHECK(MoveReward{}(parent, child) == -1.0);
   CHECK(MoveReward{.failure = 0, .floor = 0}(parent, child) == 0.0);

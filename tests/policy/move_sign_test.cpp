@@ -6,7 +6,10 @@
 
 #include <vector>
 
+#include "support/approx.hpp"
+
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 TEST_CASE("move signs: the strongest for and the strongest against count, and what is unknown is not seen") {
   const std::vector<MoveSign> signs{{Expression::parse("call > 0"), 0.5, "calls"},
@@ -22,7 +25,7 @@ TEST_CASE("move signs: the strongest for and the strongest against count, and wh
   features.set("call", 4);
   CHECK(seen_signs(signs, features).worth == 0.9);
   features.set("wide", 1);
-  CHECK(seen_signs(signs, features).worth == doctest::Approx(0.3));
+  CHECK(seen_signs(signs, features).worth == approx(0.3));
   CHECK(seen_signs(signs, features).main->because == "many calls");
   features.set("call", 0);
   CHECK(seen_signs(signs, features).worth == -0.6);
@@ -30,7 +33,7 @@ TEST_CASE("move signs: the strongest for and the strongest against count, and wh
   Features problem;
   problem.set("trait.matmul", 1);
   features.set("call", 4);
-  CHECK(seen_signs(signs, features, problem).worth == doctest::Approx(0.4));
+  CHECK(seen_signs(signs, features, problem).worth == approx(0.4));
   features.set("trait.matmul", 0);
-  CHECK(seen_signs(signs, features, problem).worth == doctest::Approx(0.3));
+  CHECK(seen_signs(signs, features, problem).worth == approx(0.3));
 }

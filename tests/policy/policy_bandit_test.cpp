@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "support/approx.hpp"
 #include "support/policy_contract.hpp"
 #include "support/search_driver.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 using search_driver::grid;
 using search_driver::run;
 
@@ -96,10 +98,10 @@ TEST_CASE("PolicyBandit: late bests weigh more than early ones") {
       late(arms({line(0, 1000)}, {{}}), {.seed = 1});
   double best = 1000;
   (void)run(early, 20, [&](const Config& c) { return c.indices[0] < 10 ? best -= 1 : 2000.0; });
-  CHECK(early.credit(0) == doctest::Approx(55.0 / 210));
+  CHECK(early.credit(0) == approx(55.0 / 210));
   best = 1000;
   (void)run(late, 20, [&](const Config& c) { return c.indices[0] < 10 ? 2000.0 : best -= 1; });
-  CHECK(late.credit(0) == doctest::Approx(156.0 / 210));  // 1, and 11 to 20
+  CHECK(late.credit(0) == approx(156.0 / 210));  // 1, and 11 to 20
 }
 
 TEST_CASE("PolicyBandit: every arm hears everything, under its own count or as foreign") {
@@ -156,7 +158,7 @@ TEST_CASE("PolicyBandit: a best that turns out wrong no longer bars others") {
   search_driver::tell(policy, sequence[0], 10, 0, 0);
   (void)run(
       policy, 1, [](const Config&) { return 3.0; }, 2);
-  CHECK(policy.credit(0) == doctest::Approx(4.0 / 6));  // the first and the third of three
+  CHECK(policy.credit(0) == approx(4.0 / 6));  // the first and the third of three
 }
 
 TEST_CASE("PolicyBandit: an arm that waits for its own model is waited for") {

@@ -4,7 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include "support/approx.hpp"
+
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -38,12 +41,12 @@ TEST_CASE("PullStatistics: follow the log, and start afresh when an outcome was 
   ledger.tell(pull_of(b, 2, 2, 6.0));
   statistics.follow(ledger, by_strategy);
   CHECK(statistics[0].pulls == 2);
-  CHECK(statistics[0].mean() == doctest::Approx(0.3));
-  CHECK(statistics[0].squared_reward == doctest::Approx(0.2));
+  CHECK(statistics[0].mean() == approx(0.3));
+  CHECK(statistics[0].squared_reward == approx(0.2));
   CHECK(statistics[1].pulls == 0);
   ledger.tell(pull_of(b, 2, 2, 10.0));
   statistics.follow(ledger, by_strategy);
-  CHECK(statistics[0].mean() == doctest::Approx(0.1));
+  CHECK(statistics[0].mean() == approx(0.1));
   statistics.rebuild(ledger, 3, [](const Pull&) { return std::size_t{2}; });
   CHECK(statistics[2].pulls == 2);
   CHECK(statistics.pulls() == 2);

@@ -12,9 +12,11 @@
 #include "kernelsearch/policy/beam.hpp"
 #include "kernelsearch/policy/best_of_k.hpp"
 #include "kernelsearch/policy/flat_ucb.hpp"
+#include "support/approx.hpp"
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -172,8 +174,8 @@ TEST_CASE("Repaired: a slip does not count against a bandit's strategy") {
     (void)policy.ask(1);
     return policy.inner().statistics(0).mean();
   };
-  CHECK(rewards(1) == doctest::Approx(0.5));    // twice as fast
-  CHECK(rewards(0) == doctest::Approx(-0.25));  // the failure's -1 and the next one's half
+  CHECK(rewards(1) == approx(0.5));    // twice as fast
+  CHECK(rewards(0) == approx(-0.25));  // the failure's -1 and the next one's half
 }
 
 TEST_CASE("Repaired: what does not apply takes none of the samples of best-of-K and none of a beam's turns") {

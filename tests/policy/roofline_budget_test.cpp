@@ -11,9 +11,11 @@
 
 #include "kernelsearch/core/error.hpp"
 
+#include "support/approx.hpp"
 #include "support/move_policy_contract.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -161,12 +163,12 @@ TEST_CASE("RooflineBudget: branches of one set of methods, then the champion wit
   CHECK_FALSE(one.degraded);
   CHECK(one.champion == TrialId{4});
   CHECK(one.status == SkillStatus::improved);
-  CHECK(one.gain.effect == doctest::Approx(1.0));  // twice as fast
+  CHECK(one.gain.effect == approx(1.0));  // twice as fast
   REQUIRE(one.verdicts.size() == 3);
   CHECK(one.verdicts[0].fate == MethodFate::effective);
   CHECK(one.verdicts[0].proven());
   CHECK(one.verdicts[0].kept);
-  CHECK(one.verdicts[0].attribution.effect == doctest::Approx(0.3));
+  CHECK(one.verdicts[0].attribution.effect == approx(0.3));
   CHECK(one.verdicts[1].fate == MethodFate::ineffective);
   CHECK(one.verdicts[1].evidence == Evidence::verified);
   CHECK(one.verdicts[2].fate == MethodFate::implementation_failed);  // though it "earned" 20 %
@@ -177,7 +179,7 @@ TEST_CASE("RooflineBudget: branches of one set of methods, then the champion wit
   const std::vector<FrontierKernel> frontier = stage.policy.frontier();
   REQUIRE(frontier.size() == 3);
   CHECK(frontier[0].variant == 2);
-  CHECK(frontier[0].behind == doctest::Approx(0.2));
+  CHECK(frontier[0].behind == approx(0.2));
   CHECK(stage.policy.ending().reason == SkillEnd::iterations);
 }
 
@@ -392,7 +394,7 @@ TEST_CASE("RooflineBudget: it ends early, and says why") {
   });
   some.run();
   CHECK(some.policy.ending().reason == SkillEnd::no_axis);  // of two axes nothing is known: not near_peak
-  CHECK(some.policy.ending().gaps[Axis::compute] == doctest::Approx(0.05));
+  CHECK(some.policy.ending().gaps[Axis::compute] == approx(0.05));
 
   Stage wrong(three(), [](const Move&, Outcome& outcome) { fails(outcome, Verdict::build_failed); });
   CHECK(wrong.run().size() == 1 + 3);  // the problem's own kernel is mended too
@@ -615,7 +617,7 @@ TEST_CASE("RooflineBudget: pairs of ablations show methods that stand in for eac
         2);
   const SkillIteration& one = stage.policy.iterations()[0];
   REQUIRE(one.interactions.size() == 2);
-  CHECK(one.interactions[0].beyond.effect == doctest::Approx(0.5));
+  CHECK(one.interactions[0].beyond.effect == approx(0.5));
 }
 
 TEST_CASE("RooflineBudget: a later iteration may start from the frontier") {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernelsearch/policy/roofline_budget.hpp"
+#include "support/approx.hpp"
 #include "support/packed_text.hpp"
 
 // Replays decisions of the scripts that the CUDA optimisation skill V2 published
@@ -17,6 +18,7 @@
 // gives the same slots to the same methods, takes the same champion, files each method alike and ends alike.
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -202,7 +204,7 @@ TEST_CASE("RooflineBudget: decides as the skill's published scripts, iteration b
       for (const Axis axis : all_axes) {
         double gap = 0;
         verdict_or_number(words, gap);
-        CHECK(now.gaps[axis].value_or(-1) == doctest::Approx(gap).epsilon(1e-9));
+        CHECK(now.gaps[axis].value_or(-1) == approx(gap).epsilon(1e-9));
       }
       std::string bound;
       words >> bound;

@@ -9,8 +9,10 @@
 #include <string>
 
 #include "kernelsearch/problem/read_problem.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -63,12 +65,12 @@ double value(const Features& features, const char* name) {
 
 TEST_CASE("counted_features: rates, intensity and shares of the peaks of one shape") {
   const Features found = counted_features(problem(both_counts), measurement({measured("a", 1e-6)}), peaks);
-  CHECK(value(found, "operations_per_second") == doctest::Approx(2e9));
-  CHECK(value(found, "bytes_per_second") == doctest::Approx(8e9));
-  CHECK(value(found, "intensity") == doctest::Approx(0.25));
-  CHECK(value(found, "compute_utilisation") == doctest::Approx(25));
-  CHECK(value(found, "memory_utilisation") == doctest::Approx(8));
-  CHECK(value(found, "roof_utilisation") == doctest::Approx(25));  // beyond the ridge of L1 at 0.08
+  CHECK(value(found, "operations_per_second") == approx(2e9));
+  CHECK(value(found, "bytes_per_second") == approx(8e9));
+  CHECK(value(found, "intensity") == approx(0.25));
+  CHECK(value(found, "compute_utilisation") == approx(25));
+  CHECK(value(found, "memory_utilisation") == approx(8));
+  CHECK(value(found, "roof_utilisation") == approx(25));  // beyond the ridge of L1 at 0.08
   CHECK(value(found, "memory_level") == 1);
   CHECK_FALSE(found.find("dram_utilisation"));  // it never left the cache
   CHECK_FALSE(found.find("stall_backend"));
@@ -79,10 +81,10 @@ TEST_CASE("counted_features: shapes count by weight, each against the level that
       problem(both_counts), measurement({measured("a", 1e-6), measured("b", 2e-6, 3), measured("c", 1, 0)}),
       peaks);
   // work 2000 + 3 * 6000, traffic 8000 + 3 * 24000, seconds 1e-6 + 3 * 2e-6
-  CHECK(value(found, "operations_per_second") == doctest::Approx(20000 / 7e-6));
-  CHECK(value(found, "bytes_per_second") == doctest::Approx(80000 / 7e-6));
-  CHECK(value(found, "compute_utilisation") == doctest::Approx(100 * 20000 / 8e9 / 7e-6));
-  CHECK(value(found, "memory_utilisation") == doctest::Approx(100 * (8000 / 100e9 + 72000 / 50e9) / 7e-6));
+  CHECK(value(found, "operations_per_second") == approx(20000 / 7e-6));
+  CHECK(value(found, "bytes_per_second") == approx(80000 / 7e-6));
+  CHECK(value(found, "compute_utilisation") == approx(100 * 20000 / 8e9 / 7e-6));
+  CHECK(value(found, "memory_utilisation") == approx(100 * (8000 / 100e9 + 72000 / 50e9) / 7e-6));
   CHECK(value(found, "memory_level") == 2);
 }
 
@@ -91,20 +93,20 @@ TEST_CASE("counted_features: main memory where nothing nearer holds the arrays, 
   small.levels[0].bytes = small.levels[1].bytes = 100;
   const Measurement one = measurement({measured("a", 1e-6)});
   Features found = counted_features(problem(both_counts), one, small);
-  CHECK(value(found, "dram_utilisation") == doctest::Approx(80));
-  CHECK(value(found, "memory_utilisation") == doctest::Approx(80));
-  CHECK(value(found, "roof_utilisation") == doctest::Approx(80));
+  CHECK(value(found, "dram_utilisation") == approx(80));
+  CHECK(value(found, "memory_utilisation") == approx(80));
+  CHECK(value(found, "roof_utilisation") == approx(80));
   CHECK(value(found, "memory_level") == 3);
   found = counted_features(problem(both_counts), one, peaks, {.cold = true});
-  CHECK(value(found, "dram_utilisation") == doctest::Approx(80));
+  CHECK(value(found, "dram_utilisation") == approx(80));
   // one shape in a cache, one in memory: no share of main memory for the whole
   small.levels[0].bytes = 16e3;
   found =
       counted_features(problem(both_counts), measurement({measured("a", 1e-6), measured("b", 3e-6)}), small);
   CHECK_FALSE(found.find("dram_utilisation"));
   // the first shape is limited by computing, the second by memory
-  CHECK(value(found, "roof_utilisation") == doctest::Approx(100 * (2000 / 8e9 + 24000 / 10e9) / 4e-6));
-  CHECK(value(found, "memory_utilisation") == doctest::Approx(100 * (8000 / 100e9 + 24000 / 10e9) / 4e-6));
+  CHECK(value(found, "roof_utilisation") == approx(100 * (2000 / 8e9 + 24000 / 10e9) / 4e-6));
+  CHECK(value(found, "memory_utilisation") == approx(100 * (8000 / 100e9 + 24000 / 10e9) / 4e-6));
 }
 
 TEST_CASE("counted_features: calls that share a sample must fit the cache together") {

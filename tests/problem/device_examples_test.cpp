@@ -28,8 +28,6 @@ std::vector<fs::path> device_examples() {
     const auto of_backend = support::device_examples(fs::path(KERNELSEARCH_SOURCE_DIR) / "examples", backend);
     found.insert(found.end(), of_backend.begin(), of_backend.end());
   }
-  for (const char* of_several_folders : {"csr_spmv_cuda.json", "matmul_naive_hip.json"})
-    found.push_back(fs::path(KERNELSEARCH_SOURCE_DIR) / "examples" / of_several_folders);
   return found;
 }
 

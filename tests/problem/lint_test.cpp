@@ -291,6 +291,22 @@ TEST_CASE("lint_static: nothing to time, nothing to tune, one shape, round or ti
         "");
 }
 
+TEST_CASE(
+    "lint_static: a macro that the kernel's flags define and the reference reads is the reference's too") {
+  Problem problem = parsed(axpy);
+  problem.build.flags = {"-O2", "-DCAUSAL=1"};
+  problem.reference.source = "void r() { int NOT_CAUSAL = 2, CAUSAL2 = 3; }";
+  CHECK(listed(lint_static(problem)) == "");
+  problem.reference.source += "\n#if CAUSAL\n#endif";
+  check_has(listed(lint_static(problem)),
+            "warning: the kernel is built with -DCAUSAL=1, and the reference, which names it, is not");
+  problem.reference.flags.push_back("-DCAUSAL=0");  // asked for
+  CHECK(listed(lint_static(problem)) == "");
+  problem.reference.flags.clear();
+  problem.build.flags = {"-DCAUSAL={A}"};  // a tunable's, of which the reference has none
+  CHECK(listed(lint_static(problem)) == "");
+}
+
 TEST_CASE("lint: workspaces and tensor maps are neither drawn, compared nor missed") {
   const Problem problem = parsed(device_problem);
   const CallInputs inputs = draw_inputs(problem, problem.shapes[1], 4);

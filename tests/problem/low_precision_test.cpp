@@ -19,6 +19,7 @@
 
 using namespace kernelsearch;
 using namespace kernelsearch_test;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -28,6 +29,7 @@ struct Rounded {
 };
 
 #include "../fixtures/low_precision/tables.inc"
+#include "support/approx.hpp"
 
 template <class Values, class Decode>
 int wrong_values(const Values& values, Decode decode) {
@@ -341,9 +343,9 @@ TEST_CASE("quantise: scales by block, nearest codes, the greatest value at the g
   };
   std::vector<double> scales;
   CHECK(codes_of(ElementType::i4, scales) == std::vector<double>{4, -7, 0, 0, 7, 1, 0, 0});
-  CHECK(scales[0] == doctest::Approx(2.0 / 7));
+  CHECK(scales[0] == approx(2.0 / 7));
   CHECK(scales[1] == 1);
-  CHECK(scales[2] == doctest::Approx(4.0 / 7));
+  CHECK(scales[2] == approx(4.0 / 7));
   CHECK(codes_of(ElementType::u4, scales) == std::vector<double>{12, 1, 8, 8, 15, 9, 8, 8});
   CHECK(codes_of(ElementType::u8, scales) == std::vector<double>{204, 1, 128, 128, 255, 147, 128, 128});
   CHECK(codes_of(ElementType::f8e4m3, scales) == std::vector<double>{256, -448, 0, 0, 448, 64, 0, 0});

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "kernelsearch/problem/shape.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 TEST_CASE(
     "Problem: an output's tolerance is its own, else the problem's for its type, else the type's default") {
@@ -58,7 +60,7 @@ TEST_CASE(
       none{0, 0};
   const double scale = std::sqrt((0.003 * 0.003 + 0.004 * 0.004) / 2);
   for (const ElementType type : {ElementType::f16, ElementType::bf16}) {
-    CHECK(scaled_tolerance(type, declared, small).absolute == doctest::Approx(0.01 * scale));
+    CHECK(scaled_tolerance(type, declared, small).absolute == approx(0.01 * scale));
     CHECK(scaled_tolerance(type, declared, small).relative == 0.02);
     CHECK(scaled_tolerance(type, declared, large).absolute == 0.01);
     CHECK(scaled_tolerance(type, declared, none).absolute == 0.01);
@@ -80,5 +82,5 @@ TEST_CASE(
   CHECK(pieces[3].first + pieces[3].second <= 1000001);
   std::vector<double> values(1000001, 0.5);
   values[5000] = 1e6;  // in none of the pieces
-  CHECK(tolerance_for(ElementType::bf16, {0.04, 0.04}, values).absolute == doctest::Approx(0.02));
+  CHECK(tolerance_for(ElementType::bf16, {0.04, 0.04}, values).absolute == approx(0.02));
 }

@@ -14,9 +14,11 @@
 #include "kernelsearch/recorded/recording_summary.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
 #include "recordings.hpp"
+#include "support/approx.hpp"
 
 /// Files of other tools (tests/fixtures/others): what is read of each, and what others are called.
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -71,14 +73,14 @@ TEST_CASE("other files: KTT's JSON and XML have the same results") {
     REQUIRE(recording.trials.size() == 5);
     CHECK(recording.space.tunable(1).name == "USE <LDS> & \"more\"");
     const auto all = evaluations_of(recording);
-    CHECK(all.at("8,true").measurement.seconds == doctest::Approx(250e-6));
-    CHECK(all.at("16,false").measurement.seconds == doctest::Approx(125e-6));
+    CHECK(all.at("8,true").measurement.seconds == approx(250e-6));
+    CHECK(all.at("16,false").measurement.seconds == approx(125e-6));
     CHECK(all.at("16,true").verdict == Verdict::wrong_result);
     CHECK(all.at("32,true").verdict == Verdict::rejected);
     CHECK(all.at("32,false").verdict == Verdict::build_failed);
-    CHECK(all.at("8,true").phases.build == doctest::Approx(3e-3));
-    CHECK(all.at("8,true").phases.check == doctest::Approx(0.5e-3));
-    CHECK(recording.trials[0].framework_seconds == doctest::Approx(1.5e-3));
+    CHECK(all.at("8,true").phases.build == approx(3e-3));
+    CHECK(all.at("8,true").phases.check == approx(0.5e-3));
+    CHECK(recording.trials[0].framework_seconds == approx(1.5e-3));
     CHECK(feature_text(all.at("8,true"), "dram") == "7.500000");
     CHECK(feature_text(all.at("8,true"), "RegistersCount") == "32.000000");
   }
@@ -90,8 +92,7 @@ TEST_CASE("other files: KTT's unit is the file's, or asked for, or an error") {
   REQUIRE(has(text, unit));
   const std::string without = std::string(text).replace(text.find(unit), unit.size(), "");
   CHECK(has(refusal(without), "names no unit of time"));
-  CHECK(summarize_recording(parse_recording(without, "x", {.unit = "ns"})).best_seconds ==
-        doctest::Approx(125e-9));
+  CHECK(summarize_recording(parse_recording(without, "x", {.unit = "ns"})).best_seconds == approx(125e-9));
   CHECK(has(refusal(text.replace(text.find("Microseconds"), 12, "Fortnights")), "Fortnights"));
 }
 
@@ -138,11 +139,11 @@ TEST_CASE("other files: BAT's results as JSON and as CSV") {
     const Recording recording = other(file);
     const auto all = evaluations_of(recording);
     REQUIRE(all.size() == 3);
-    CHECK(all.at("64,1").measurement.seconds == doctest::Approx(0.002));
-    CHECK(all.at("64,1").phases.build == doctest::Approx(0.5));
-    CHECK(recording.trials[0].framework_seconds == doctest::Approx(1.0));
+    CHECK(all.at("64,1").measurement.seconds == approx(0.002));
+    CHECK(all.at("64,1").phases.build == approx(0.5));
+    CHECK(recording.trials[0].framework_seconds == approx(1.0));
     CHECK(all.at("128,1").verdict == Verdict::build_failed);
-    CHECK(all.at("128,2").measurement.seconds == doctest::Approx(0.002));  // 512 is no time
+    CHECK(all.at("128,2").measurement.seconds == approx(0.002));  // 512 is no time
     CHECK(feature_text(all.at("128,2"), "objective") == "512.000000");
     CHECK(says(recording, "the objective of 1 result is not its time"));
   }
@@ -172,7 +173,7 @@ TEST_CASE("other files: Google Benchmark's repetitions are samples, its argument
   REQUIRE(all.size() == 3);
   CHECK(recording.space.tunable(0).name == "arg1");
   CHECK(recording.space.tunable(1).name == "threads");
-  CHECK(all.at("8,2").measurement.seconds == doctest::Approx(3e-6));
+  CHECK(all.at("8,2").measurement.seconds == approx(3e-6));
   REQUIRE(all.at("8,2").measurement.shapes.size() == 1);
   CHECK(all.at("8,2").measurement.shapes[0].samples == std::vector<double>{2e-6, 4e-6});
   CHECK(all.at("128,2").reason == "too large");
@@ -180,7 +181,7 @@ TEST_CASE("other files: Google Benchmark's repetitions are samples, its argument
       R"({"context": {}, "benchmarks": [{"name": "a/1", "real_time": 5, "time_unit": "ns"},
     {"name": "b", "real_time": 3, "time_unit": "ns"}]})";
   const Recording both = parse_recording(several, "several");
-  CHECK(evaluations_of(both).at("b").measurement.seconds == doctest::Approx(3e-9));
+  CHECK(evaluations_of(both).at("b").measurement.seconds == approx(3e-9));
   CHECK(says(both, "the file has 2 benchmarks"));
   CHECK(has(
       refusal(R"({"context": {}, "benchmarks": [{"name": "a", "real_time": 5, "time_unit": "jiffies"}]})"),
@@ -194,7 +195,7 @@ TEST_CASE("other files: Optuna's table is read when its unit is said") {
   const Recording recording = other("optuna.csv", "ms");
   CHECK(recording.space.tunable(0).name == "tile");
   const auto all = evaluations_of(recording);
-  CHECK(all.at("16,2").measurement.seconds == doctest::Approx(1.5e-3));
+  CHECK(all.at("16,2").measurement.seconds == approx(1.5e-3));
   CHECK(feature_text(all.at("16,2"), "registers") == "22.000000");
   CHECK(says(recording, "a time in ms"));
   const std::string header = "number,value,datetime_start,datetime_complete,duration,params_x,state\n";
@@ -260,8 +261,7 @@ TEST_CASE("other files: a sign may stand at the end, a weak one counts last") {
   const std::string without = R"({"results": [{"configuration": {"x": 1}, "times": {"runtimes": [2]},
     "invalidity": "correct"}]})";
   CHECK(summarize_recording(parse_recording(without, "x")).best_seconds == 0.002);
-  CHECK(summarize_recording(parse_recording(without, "x", {.unit = "us"})).best_seconds ==
-        doctest::Approx(2e-6));
+  CHECK(summarize_recording(parse_recording(without, "x", {.unit = "us"})).best_seconds == approx(2e-6));
 }
 
 TEST_CASE("other files: cut at every byte or damaged, each is read or refused with words") {

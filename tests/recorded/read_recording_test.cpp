@@ -14,8 +14,10 @@
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
 #include "recordings.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 using recordings::old_cachefile;
 using recordings::Shelf;
 
@@ -146,8 +148,8 @@ TEST_CASE("read_recording: an old cachefile, field by field") {
   const RecordedTrial& first = recording.trials[0];
   CHECK(recording.space.key(first.config) == "16,1,true");
   CHECK(first.time_stamp == "2023-12-22 09:54:05.502007+00:00");
-  CHECK(first.framework_seconds == doctest::Approx(0.0055));
-  CHECK(first.total_seconds() == doctest::Approx(0.9005 + 0.01 + 0.12025 + 0.0055));
+  CHECK(first.framework_seconds == approx(0.0055));
+  CHECK(first.total_seconds() == approx(0.9005 + 0.01 + 0.12025 + 0.0055));
   const Evaluation& ok = first.evaluation;
   CHECK(ok.verdict == Verdict::ok);
   CHECK(ok.phases.build == 0.9005);
@@ -160,7 +162,7 @@ TEST_CASE("read_recording: an old cachefile, field by field") {
   CHECK(ok.measurement.shapes[0].samples == std::vector<double>{0.0015, 0.0025, 0.002});
   CHECK(ok.measurement.shapes[0].median == 0.002);
   CHECK(ok.measurement.shapes[0].ended == SamplingEnd::recorded);
-  CHECK(ok.measurement.spread == doctest::Approx(0.25));
+  CHECK(ok.measurement.spread == approx(0.25));
   CHECK(ok.measurement.interval == Interval{0.0015, 0.0025});
 
   const Verdict verdicts[] = {Verdict::ok,           Verdict::rejected,
@@ -341,11 +343,11 @@ TEST_CASE("read_recording: T4 in every unit, with the schema's names and Kernel 
       const Recording recording = shelf.read("a.json", text(unit, scale, compile));
       REQUIRE(recording.trials.size() == 1);
       const RecordedTrial& trial = recording.trials[0];
-      CHECK(trial.evaluation.phases.build == doctest::Approx(2.0));
-      CHECK(trial.evaluation.phases.check == doctest::Approx(0.125));
-      CHECK(trial.evaluation.phases.measure == doctest::Approx(0.5));
-      CHECK(trial.framework_seconds == doctest::Approx(0.25));
-      CHECK(trial.evaluation.measurement.seconds == doctest::Approx(0.5));  // the mean of the run times
+      CHECK(trial.evaluation.phases.build == approx(2.0));
+      CHECK(trial.evaluation.phases.check == approx(0.125));
+      CHECK(trial.evaluation.phases.measure == approx(0.5));
+      CHECK(trial.framework_seconds == approx(0.25));
+      CHECK(trial.evaluation.measurement.seconds == approx(0.5));  // the mean of the run times
       CHECK(trial.evaluation.measurement.shapes.at(0).samples.size() == 2);
       CHECK(noted(recording, "names no unit") == unit.empty());
     }
@@ -368,15 +370,15 @@ TEST_CASE(
   };
   // KTT writes so: before, it was read as milliseconds, a thousand times too long.
   const Measurement ktt = seconds(text("TotalDuration", "Microseconds", ""));
-  CHECK(ktt.seconds == doctest::Approx(96e-6));
-  CHECK(ktt.shapes.at(0).samples.at(0) == doctest::Approx(96e-6));
+  CHECK(ktt.seconds == approx(96e-6));
+  CHECK(ktt.shapes.at(0).samples.at(0) == approx(96e-6));
   CHECK(shelf.read("a.json", text("TotalDuration", "Microseconds", "")).trials[0].evaluation.phases.build ==
-        doctest::Approx(10e-6));
-  CHECK(seconds(text("time", "", "Microseconds")).seconds == doctest::Approx(96e-6));
-  CHECK(seconds(text("time", "us", "")).seconds == doctest::Approx(96e-6));
-  CHECK(seconds(text("time", "\xc2\xb5s", "")).seconds == doctest::Approx(96e-6));
-  CHECK(seconds(text("time", "", "")).seconds == doctest::Approx(96e-3));
-  CHECK(seconds(text("time", "NS", "seconds")).seconds == doctest::Approx(96e-9));  // its own goes before
+        approx(10e-6));
+  CHECK(seconds(text("time", "", "Microseconds")).seconds == approx(96e-6));
+  CHECK(seconds(text("time", "us", "")).seconds == approx(96e-6));
+  CHECK(seconds(text("time", "\xc2\xb5s", "")).seconds == approx(96e-6));
+  CHECK(seconds(text("time", "", "")).seconds == approx(96e-3));
+  CHECK(seconds(text("time", "NS", "seconds")).seconds == approx(96e-9));  // its own goes before
   // What nobody knows is never taken for milliseconds.
   CHECK(error_of(shelf, "b.json", text("time", "fortnights", "")).find("fortnights") != std::string::npos);
   CHECK(error_of(shelf, "b.json", text("time", "", "jiffies")).find("jiffies") != std::string::npos);

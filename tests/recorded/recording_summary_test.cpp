@@ -9,8 +9,10 @@
 #include <string>
 
 #include "recordings.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -37,8 +39,8 @@ TEST_CASE("recording summary: figures of a small recording") {
   CHECK(summary.best == 2);
   CHECK(summary.best_seconds == 1.0);
   CHECK(summary.median_seconds == 2.0);
-  CHECK(summary.quantiles[1] == doctest::Approx(1.04));
-  CHECK(summary.quantiles[3] == doctest::Approx(4.6));  // numpy.quantile(times, 0.95)
+  CHECK(summary.quantiles[1] == approx(1.04));
+  CHECK(summary.quantiles[3] == approx(4.6));  // numpy.quantile(times, 0.95)
   CHECK(summary.near_best == std::array<std::size_t, 3>{1, 2, 2});
   CHECK(summary.budget == 1);  // 1.0 and 1.04 are good enough: ceil(3 / 3)
   CHECK(summary.phases.build == 6.0);

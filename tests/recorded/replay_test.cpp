@@ -7,8 +7,10 @@
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/problem/kernel.hpp"
 #include "recordings.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 static_assert(Evaluator<RecordedReplay, Config>);
 static_assert(Evaluator<RecordedReplay, Candidate>);
@@ -24,13 +26,13 @@ TEST_CASE("replay: answers for configurations and candidates, and the clock of e
     CHECK(answer.measurement.seconds == trial.evaluation.measurement.seconds);
     CHECK(answer.measurement.spread == trial.evaluation.measurement.spread);
     CHECK(answer.phases.build == trial.evaluation.phases.build);
-    CHECK(answer.phases.total() == doctest::Approx(trial.total_seconds()));
+    CHECK(answer.phases.total() == approx(trial.total_seconds()));
     CHECK(answer.reason == trial.evaluation.reason);
     CHECK(&first.at(i) == &first.at(*first.find(trial.config)));
   }
   double all = 0;
   for (const RecordedTrial& trial : recording.trials) all += trial.total_seconds();
-  CHECK(first.virtual_seconds() == doctest::Approx(all));
+  CHECK(first.virtual_seconds() == approx(all));
 
   RecordedReplay second = replay(recording);
   CHECK(second.virtual_seconds() == 0.0);

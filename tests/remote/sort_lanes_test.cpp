@@ -9,8 +9,10 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "remote/workers.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 using support::CarriedWords;
 using support::small_problem;
 using support::Workers;
@@ -51,7 +53,7 @@ TEST_CASE(
   CHECK(lanes_in(sorted.classes[1]) == "1");
   CHECK(sorted.classes[1].device_id == "another device");
   CHECK(lanes_in(sorted.classes[2]) == "3");
-  CHECK(sorted.classes[2].seconds == doctest::Approx(1.5 * sorted.classes[0].seconds));
+  CHECK(sorted.classes[2].seconds == approx(1.5 * sorted.classes[0].seconds));
   // The builder belongs to all, and measures in none.
   CHECK(sorted.classes[0].lanes.size() == 4);
   for (const LaneClass& one : sorted.classes) CHECK(one.lanes.back().name == "a builder");

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "kernelsearch/optimizer/optimizer.hpp"
+#include "support/approx.hpp"
 #include "support/scripted.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -111,11 +113,11 @@ TEST_CASE("standing_of: the time left is that of the pace of this part, and at m
   CHECK_FALSE(standing_of(pace, 0, 5.0).left.has_value());  // no pace yet
   pace.trials_before = 50;
   pace.seconds_before = 1000.0;
-  CHECK(*standing_of(pace, 10, 20.0).left == doctest::Approx(80.0));
-  CHECK(*standing_of(pace, 10, 20.0).filled == doctest::Approx(0.6));
+  CHECK(*standing_of(pace, 10, 20.0).left == approx(80.0));
+  CHECK(*standing_of(pace, 10, 20.0).filled == approx(0.6));
   CHECK(*standing_of(pace, 70, 20.0).left == 0.0);
   pace.seconds = 1050.0;
-  CHECK(*standing_of(pace, 10, 20.0).left == doctest::Approx(30.0));
+  CHECK(*standing_of(pace, 10, 20.0).left == approx(30.0));
   CHECK(*standing_of(pace, 10, 60.0).left == 0.0);
 }
 

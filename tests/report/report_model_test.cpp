@@ -7,9 +7,11 @@
 #include <cmath>
 
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 #include "support/stored_run.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -108,7 +110,7 @@ TEST_CASE("report_of: strategies are counted, a gain is sure only by its interva
   CHECK(report.strategies[0].right == 2);
   CHECK(report.strategies[0].faster == 1);
   CHECK(*report.strategies[0].best == 2.0);
-  CHECK(*report.strategies[0].median == doctest::Approx((2.0 + 8 / 7.95) / 2));
+  CHECK(*report.strategies[0].median == approx((2.0 + 8 / 7.95) / 2));
   CHECK(report.strategies[1].name == "pack");
   CHECK(*report.strategies[1].best == 0.5);
   CHECK_FALSE(report.strategies[2].median.has_value());
@@ -201,7 +203,7 @@ TEST_CASE("set_importance: what decides is first, what does nothing is last, and
   CHECK(*tunables[3].importance == 0.0);
   double sum = 0;
   for (const ReportTunable& tunable : tunables) sum += *tunable.importance;
-  CHECK(sum == doctest::Approx(1.0));
+  CHECK(sum == approx(1.0));
   std::vector<ReportTunable> again = made_tunables();
   CHECK(set_importance(again, trials) == explained);
   CHECK(again[1].importance == tunables[1].importance);

@@ -10,9 +10,11 @@
 
 #include "kernelsearch/core/rng.hpp"
 
+#include "support/approx.hpp"
 #include "support/count_in.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -148,10 +150,10 @@ TEST_CASE("roofline_svg: a point at the roof lies on it") {
   const double x2 = number(svg, "L", d), y2 = number(svg, " ", svg.find('L', d));
   const auto first = svg.find("class=\"point\"");
   const double x = number(svg, "cx=\"", first), y = number(svg, "cy=\"", first);
-  CHECK(y == doctest::Approx(y1 + (y2 - y1) * (x - x1) / (x2 - x1)).epsilon(0.005));
+  CHECK(y == approx(y1 + (y2 - y1) * (x - x1) / (x2 - x1)).epsilon(0.005));
   const auto second = svg.find("class=\"point\"", first + 1);
   const auto ceiling = svg.find("class=\"roof ceiling\"");
-  CHECK(number(svg, "cy=\"", second) == doctest::Approx(number(svg, " ", svg.find(" d=\"M", ceiling) + 4)));
+  CHECK(number(svg, "cy=\"", second) == approx(number(svg, " ", svg.find(" d=\"M", ceiling) + 4)));
   CHECK(svg.find("<title>Roofline</title>") != std::string::npos);
 }
 

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "support/approx.hpp"
 #include "support/check_has.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -133,10 +135,10 @@ TEST_CASE("task_scores: fast_p of scripted figures") {
   CHECK(one.tasks == 3);
   CHECK(one.faster == 2);
   CHECK(one.sure == 1);  // 1.05 may be 0.9
-  CHECK(one.share == doctest::Approx(2.0 / 3));
+  CHECK(one.share == approx(2.0 / 3));
   // Wilson's interval of 2 of 3.
-  CHECK(one.interval.low == doctest::Approx(0.2077).epsilon(0.001));
-  CHECK(one.interval.high == doctest::Approx(0.9385).epsilon(0.001));
+  CHECK(one.interval.low == approx(0.2077).epsilon(0.001));
+  CHECK(one.interval.high == approx(0.9385).epsilon(0.001));
   CHECK(fast_share(tasks, ComparedWith::reference, 1.05).faster == 1);  // more than p, not as much
   CHECK(fast_share(tasks, ComparedWith::reference, 3).share == 0);
   CHECK(fast_share(tasks, ComparedWith::reference, 3).interval.low == 0);
@@ -160,22 +162,22 @@ TEST_CASE("task_scores: by iteration, each and the best so far") {
   REQUIRE(rows.size() == 4);
   CHECK(rows[0].iteration == 0);
   CHECK(rows[0].each->tasks == 3);
-  CHECK(rows[0].each->right == doctest::Approx(2.0 / 3));
+  CHECK(rows[0].each->right == approx(2.0 / 3));
   CHECK(rows[0].each->faster == 0);
   CHECK(rows[0].each->mean == 1);
-  CHECK(rows[1].each->right == doctest::Approx(1.0 / 3));
+  CHECK(rows[1].each->right == approx(1.0 / 3));
   CHECK(rows[1].each->best == 1.05);
   CHECK(rows[2].each->tasks == 1);
   const SpeedupAverages& so_far = rows[2].so_far;
   CHECK(so_far.tasks == 3);
-  CHECK(so_far.faster == doctest::Approx(1.0 / 3));
-  CHECK(so_far.right == doctest::Approx(2.0 / 3));
+  CHECK(so_far.faster == approx(1.0 / 3));
+  CHECK(so_far.right == approx(2.0 / 3));
   CHECK(so_far.best == 2.1);
-  CHECK(so_far.mean == doctest::Approx((2.1 + 1.05) / 2));
-  CHECK(so_far.geometric_mean == doctest::Approx(1.48492424));
+  CHECK(so_far.mean == approx((2.1 + 1.05) / 2));
+  CHECK(so_far.geometric_mean == approx(1.48492424));
   CHECK(rows[3].each->best == 0.5);
   CHECK(rows[3].so_far.mean == so_far.mean);
-  CHECK(iteration_scores(tasks, 1.0)[1].so_far.faster == doctest::Approx(1.0 / 3));
+  CHECK(iteration_scores(tasks, 1.0)[1].so_far.faster == approx(1.0 / 3));
   const std::uint64_t late[] = {9};
   const std::vector<IterationScore> only = iteration_scores(tasks, 1.1, late);
   REQUIRE(only.size() == 1);
@@ -216,7 +218,7 @@ TEST_CASE("task_scores: the tables as text, Markdown, JSON and a page without sc
   check_has(markdown, "| odd\\|name | refused |");
   const nlohmann::json json = nlohmann::json::parse(bench_json(report));
   CHECK(json["tasks"].size() == 4);
-  CHECK(json["tasks"][0]["over_reference"]["low"] == doctest::Approx(1.95));
+  CHECK(json["tasks"][0]["over_reference"]["low"] == approx(1.95));
   CHECK(json["tasks"][2]["other_harness"]["right"] == true);
   CHECK(json["fast_p"]["reference"][2]["p"] == 1);
   CHECK(json["fast_p"]["reference"][2]["share"] == 0.5);

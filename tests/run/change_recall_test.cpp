@@ -11,11 +11,13 @@
 
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
+#include "support/approx.hpp"
 #include "support/check_has.hpp"
 #include "support/remembered_change.hpp"
 #include "support/word_evaluator.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 using support::changed;
 using support::failed_change;
 
@@ -223,8 +225,8 @@ TEST_CASE("change recall: the effect is that of the pairs, else of both times wi
   CHECK(!effect->paired);
   const double below = std::hypot(std::log(4 / 3.6), std::log(2.2 / 2));
   const double above = std::hypot(std::log(4.4 / 4), std::log(2 / 1.8));
-  CHECK(effect->interval.low == doctest::Approx(2 * std::exp(-below)));
-  CHECK(effect->interval.high == doctest::Approx(2 * std::exp(above)));
+  CHECK(effect->interval.low == approx(2 * std::exp(-below)));
+  CHECK(effect->interval.high == approx(2 * std::exp(above)));
   child.evaluation.features.set("times_parent", 0.25);
   child.evaluation.features.set("times_parent.low", 0.2);
   child.evaluation.features.set("times_parent.high", 0.5);

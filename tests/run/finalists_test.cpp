@@ -23,8 +23,10 @@
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/policy/exhaustive.hpp"
 #include "kernelsearch/space/space_builder.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -271,7 +273,7 @@ TEST_CASE("choose_winner: the pairs decide, not the luckiest time") {
     CHECK(match.point(chosen->pairs[i].candidate) == i);
     CHECK(!chosen->pairs[i].opponent);
   }
-  CHECK(chosen->pairs[1].speedup.ratio == doctest::Approx(5.0 / 1.2));
+  CHECK(chosen->pairs[1].speedup.ratio == approx(5.0 / 1.2));
 }
 
 namespace {

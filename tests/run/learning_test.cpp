@@ -12,9 +12,11 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/move.hpp"
 #include "kernelsearch/store/json.hpp"
+#include "support/approx.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -74,7 +76,7 @@ TEST_CASE("learning: the moves of earlier runs are pairs of a kernel's features 
   REQUIRE(examples.size() == 2);
   CHECK(examples[0].strategy == "tiling");
   CHECK(examples[0].features.find("load") == 70.0);  // of the kernel that was rewritten
-  CHECK(examples[0].reward == doctest::Approx(0.2));
+  CHECK(examples[0].reward == approx(0.2));
   CHECK(examples[1].strategy == "fusion");
   CHECK(examples[1].features.find("load") == 30.0);
   CHECK(examples[1].reward == -1.0);

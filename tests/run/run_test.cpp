@@ -15,8 +15,10 @@
 #include "kernelsearch/run/measurement_context.hpp"
 #include "kernelsearch/store/codec.hpp"
 #include "run/support.hpp"
+#include "support/approx.hpp"
 
 using namespace run_test;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -704,7 +706,7 @@ TEST_CASE("Run: objectives decide what is best, are stored, and are kept by a ru
   for (const StoredTrial& trial : place.store->trials(id)) {
     if (!trial.outcome.ok()) continue;
     const double seconds = trial.outcome.evaluation.measurement.seconds;
-    CHECK(trial.outcome.objective == doctest::Approx(1 / seconds));
+    CHECK(trial.outcome.objective == approx(1 / seconds));
     CHECK(trial.outcome.evaluation.features.find("objective.waste") == seconds);
     slowest = std::max(slowest, seconds);
     fastest = std::min(fastest, seconds);

@@ -12,9 +12,11 @@
 
 #include "kernelsearch/run/run.hpp"
 #include "run/support.hpp"
+#include "support/approx.hpp"
 #include "support/scripted_model.hpp"
 
 using namespace run_test;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -136,7 +138,7 @@ TEST_CASE("KernelsTuned: models are told of pairs with the parent's best, with i
       CHECK(space.key(judge.pairs->front().second) == trials[0].outcome.evaluation.tuned_key);
       // Measuring the winner again forgets nothing of it.
       for (std::size_t i : {1, 2})
-        CHECK(trials[i].outcome.evaluation.features.find("times_parent") == doctest::Approx(0.8));
+        CHECK(trials[i].outcome.evaluation.features.find("times_parent") == approx(0.8));
     }
     return text;
   };

@@ -11,9 +11,11 @@
 
 #include "kernelsearch/run/run.hpp"
 #include "support.hpp"
+#include "support/approx.hpp"
 
 using namespace run_test;
 using detail::judged_spans;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -115,7 +117,7 @@ TEST_CASE("Run: what was done when and where is in the store") {
     CHECK(span.trial.has_value() == (on_device || span.work == "build"));
     if (span.work == "wait") CHECK(span.ended - span.began >= 0.003);
     if (span.work != "measure") continue;
-    CHECK(span.ended - span.began == doctest::Approx(0.006).epsilon(0.01));
+    CHECK(span.ended - span.began == approx(0.006).epsilon(0.01));
     // Measured, and told thereafter, both by the seconds of the run; a finalist is measured again.
     if (measured.insert(number(*span.trial)).second)
       CHECK(span.ended <= written.told.at(number(*span.trial)) + 0.02);

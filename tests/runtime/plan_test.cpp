@@ -9,9 +9,11 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -123,7 +125,7 @@ TEST_CASE(
   CHECK_FALSE(plan.best_for("matmul", "cpu", n(512), "k2"));
   const auto best = plan.best_for("matmul", "cpu", n(512));
   REQUIRE(best);
-  CHECK(best->speedup == doctest::Approx(1.6));
+  CHECK(best->speedup == approx(1.6));
   CHECK(best->speedup_interval == Interval{1.5, 1.7});
   CHECK(best->source == "plan, trial 8");
   ProblemPlan exact = part({entry(512, 8, 1.5)});

@@ -3,14 +3,17 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace support {
 
 /// The problems in `examples/BACKEND`, in order of their names: folders with a problem.json, and NAME.json,
-/// which shares files with its neighbors.
+/// which shares files with its neighbors. Then `examples/NAME_BACKEND.json`, which share files with problems
+/// of other backends.
 inline std::vector<std::filesystem::path> device_examples(const std::filesystem::path& examples,
                                                           std::string_view backend) {
   namespace fs = std::filesystem;
@@ -19,7 +22,13 @@ inline std::vector<std::filesystem::path> device_examples(const std::filesystem:
     for (const fs::directory_entry& entry : fs::directory_iterator(examples / backend))
       if (fs::exists(entry.path() / "problem.json") || entry.path().extension() == ".json")
         found.push_back(entry.path());
-  std::sort(found.begin(), found.end());
+  const auto own = static_cast<std::ptrdiff_t>(found.size());
+  const std::string of_several = '_' + std::string(backend);
+  for (const fs::directory_entry& entry : fs::directory_iterator(examples))
+    if (entry.path().extension() == ".json" && entry.path().stem().string().ends_with(of_several))
+      found.push_back(entry.path());
+  std::sort(found.begin(), found.begin() + own);
+  std::sort(found.begin() + own, found.end());
   return found;
 }
 

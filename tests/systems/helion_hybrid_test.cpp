@@ -9,10 +9,12 @@
 #include <memory>
 #include <string>
 
+#include "support/approx.hpp"
 #include "support/scripted_model.hpp"
 
 using namespace kernelsearch;
 using namespace scripted;
+using kernelsearch::test::approx;
 
 TEST_CASE("systems: helion_hybrid asks for configurations, with the kernel and the space in the question") {
   systems::HelionHybridSettings settings;
@@ -23,7 +25,7 @@ TEST_CASE("systems: helion_hybrid asks for configurations, with the kernel and t
   auto search = systems::helion_hybrid(chat, problem_of_words({"tiling"}), KernelLandscape{}, settings);
   (void)search.run();
   REQUIRE(search.best() != nullptr);
-  CHECK(search.best()->outcome.objective == doctest::Approx(50));
+  CHECK(search.best()->outcome.objective == approx(50));
   REQUIRE(chat.requests().size() >= 1);
   CHECK(text_of(chat.requests().front()).find("extern \"C\" void f()") != std::string::npos);
   CHECK(text_of(chat.requests().front()).find("block") != std::string::npos);

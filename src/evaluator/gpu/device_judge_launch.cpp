@@ -99,7 +99,7 @@ class WaitMeter {
 }  // namespace
 
 std::optional<Fault> DeviceJudge::calibrate() {
-  constexpr std::size_t few = 2, many = 12, most_turns = 40;
+  constexpr std::size_t few = 2, many = 12;
   empty_.assign(plans_.size(), {});
   Subject nothing;
   nothing.module = candidate_module;
@@ -120,7 +120,7 @@ std::optional<Fault> DeviceJudge::calibrate() {
     const std::size_t kinds = verified > 1 ? 4 : 3;  // some are no more than one
     for (std::size_t kind = 0; kind < kinds; ++kind) {
       UndisturbedTime taken;
-      for (std::size_t turn = 0; turn <= most_turns && !taken.is_settled(); ++turn) {
+      const auto once = [&](double& took) -> std::optional<Fault> {
         Batch batch;
         if (auto fault = draw(shape, kind == 0 ? std::min(few, most) : most, false, batch)) return fault;
         std::vector<double> ignored;
@@ -136,8 +136,10 @@ std::optional<Fault> DeviceJudge::calibrate() {
           std::vector<Referee::OutputSample> samples;
           if (auto fault = collect(calls, 0, samples)) return fault;
         }
-        if (turn > 0) taken.add(monotonic_seconds() - begin);  // the first is slower
-      }
+        took = monotonic_seconds() - begin;
+        return std::nullopt;
+      };
+      if (auto fault = take_undisturbed(taken, once)) return fault;
       seconds[kind] = taken.seconds();
       disturbed = disturbed || taken.is_disturbed();
     }

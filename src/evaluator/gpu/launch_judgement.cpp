@@ -23,6 +23,11 @@ constexpr double beyond_load = 4, beyond_unknown_load = 16, beyond_noise = 30e-6
 
 constexpr std::size_t calm = 5;  ///< values of a time that must agree where nothing disturbs it
 
+bool alike(double least, double larger) noexcept {
+  constexpr double share = 0.1, absolute = 20e-6;
+  return larger - least <= std::max(share * least, absolute);
+}
+
 }  // namespace
 
 double unexplained_seconds(const LaunchTimes& times) noexcept {
@@ -53,11 +58,13 @@ bool UndisturbedTime::is_disturbed() const noexcept {
 
 bool UndisturbedTime::is_settled() const noexcept {
   constexpr std::size_t disturbed = 20;
-  constexpr double share = 0.1, absolute = 20e-6;
-  const auto agree = [&](std::size_t count) {
-    return ascending_[count - 1] - ascending_[0] <= std::max(share * ascending_[0], absolute);
-  };
-  return (ascending_.size() >= calm && agree(3)) || (ascending_.size() >= disturbed && agree(2));
+  const auto first_agree = [&](std::size_t count) { return alike(ascending_[0], ascending_[count - 1]); };
+  return (ascending_.size() >= calm && first_agree(3)) || (ascending_.size() >= disturbed && first_agree(2));
+}
+
+bool UndisturbedTime::agrees(const UndisturbedTime& other) const noexcept {
+  const auto [least, larger] = std::minmax({seconds(), other.seconds()});
+  return alike(least, larger);
 }
 
 double UndisturbedTime::seconds() const noexcept {

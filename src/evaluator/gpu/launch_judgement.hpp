@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "judge/worker_client.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/judging_options.hpp"
 
@@ -46,10 +49,35 @@ class UndisturbedTime {
   [[nodiscard]] bool is_disturbed() const noexcept;
   /// The least; 0 of none.
   [[nodiscard]] double seconds() const noexcept;
+  /// Whether the least of both are as alike as those of a settled time.
+  [[nodiscard]] bool agrees(const UndisturbedTime& other) const noexcept;
 
  private:
   std::vector<double> ascending_;
 };
+
+/// Takes a time by `once`, which puts seconds into its argument or says what failed; its first call is slower
+/// and left out. A disturbed one is begun again, twice: what holds a machine up for milliseconds is not the
+/// load under which all that follows is charged more. It is disturbed if each of them is, or if the calm one
+/// is longer than one of the disturbed.
+template <std::invocable<double&> Once>
+std::optional<Fault> take_undisturbed(UndisturbedTime& taken, Once&& once) {
+  constexpr int tries = 3;
+  constexpr std::size_t most = 40;
+  for (int i = 0; i < tries; ++i) {
+    UndisturbedTime again;
+    double seconds = 0;
+    if (auto fault = once(seconds)) return fault;
+    for (std::size_t n = 0; n < most && !again.is_settled(); ++n) {
+      if (auto fault = once(seconds)) return fault;
+      again.add(seconds);
+    }
+    const bool longer = i > 0 && again.seconds() > taken.seconds();
+    if (i == 0 || !longer || (!again.is_disturbed() && again.agrees(taken))) taken = again;
+    if (!taken.is_disturbed()) break;
+  }
+  return std::nullopt;
+}
 
 /// Times of calls by events of a driver that nobody vouches for, besides those of the clock around each call.
 /// Where the median of the clock's says over a quarter and `launching` seconds more, the calls took what it

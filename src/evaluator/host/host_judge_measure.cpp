@@ -194,14 +194,15 @@ std::optional<Fault> HostJudge::lone_calls(std::size_t shape, std::size_t filled
     if (lockstep) {
       fault = runner_->lockstep(called, limit_seconds_, seconds);
     } else {
-      std::vector<double> each(called.size());
-      for (std::size_t i = 0; i < called.size() && !fault; ++i)
-        fault = run(1, called[i], limit_seconds_, each[i]);
-      // Others only make calls longer, and nothing that a kernel does makes one shorter than its work.
-      if (!fault) seconds = *std::min_element(each.begin(), each.end());
+      std::vector<double> each(called.size()), empty(called.size());
+      for (std::size_t i = 0; i < called.size() && !fault; ++i) {
+        fault = runner_->run(1, called[i], limit_seconds_, each[i]);
+        empty[i] = clock_.of_one_batch();
+      }
+      if (!fault) seconds = lone_seconds(each, empty);
     }
   }
-  if (fault) return lockstep ? explained(std::move(*fault)) : std::move(*fault);
+  if (fault) return explained(std::move(*fault));
   // Handing out single calls is mostly waiting for each other: nothing that tells of others.
   cpu_then_ += runner_->worker().cpu() - cpu_before;
   waited_then_ += runner_->worker().waited() - waited_before;

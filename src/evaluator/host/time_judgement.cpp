@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "evaluator/host/batches.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
 
 namespace kernelsearch::detail {
@@ -17,15 +18,21 @@ constexpr double most_uneven = 1.5;  // the mean over the median
 // second: one that the machine held up for milliseconds is still one.
 constexpr double slow = 0.5, slowest = 8;
 
-/// By how much more each takes than the fast ones, where that is much. Beside the fastest fifth: where half
-/// are slow the median is now one of these, now one of those.
-std::vector<double> excesses(std::span<const double> seconds) {
+/// What the slowest of the fastest fifth takes. Where half are slow the median is now one of these, now one
+/// of those.
+double of_the_fast(std::span<const double> seconds) {
   std::vector<double> sorted(seconds.begin(), seconds.end());
   const auto fifth = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 5);
   std::nth_element(sorted.begin(), fifth, sorted.end());
+  return *fifth;
+}
+
+/// By how much more each takes than the fast ones, where that is much.
+std::vector<double> excesses(std::span<const double> seconds) {
+  const double fast = of_the_fast(seconds);
   std::vector<double> excess;
   for (const double each : seconds) {
-    const double more = each / *fifth - 1;
+    const double more = each / fast - 1;
     excess.push_back(more > slow ? std::min(more, slowest) : 0.0);
   }
   return excess;
@@ -37,6 +44,10 @@ bool is_uneven(std::span<const double> seconds) {
   const double mean =
       std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
   return mean > most_uneven * median(seconds);
+}
+
+double lone_seconds(std::span<const double> calls, std::span<const double> empty) {
+  return per_call(of_the_fast(calls), of_the_fast(empty), 1);
 }
 
 Pattern pattern_of(std::span<const double> once, std::span<const double> again) {

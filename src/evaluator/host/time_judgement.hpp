@@ -35,6 +35,11 @@ enum class Pattern : std::uint8_t {
 /// of its batches would have the median of those.
 [[nodiscard]] bool is_uneven(std::span<const double> seconds);
 
+/// Seconds of one call, from what batches of one call were charged and what empty batches were that took
+/// turns with them: stopping a process and letting it go takes now 5 us, now 8, for many times in a row, and
+/// what takes 0.2 us between is told only by the fast ones of both.
+[[nodiscard]] double lone_seconds(std::span<const double> calls, std::span<const double> empty);
+
 /// The fault of a candidate whose times cannot be told from faked ones: no accusation, and no verdict that is
 /// kept for later runs.
 [[nodiscard]] Fault not_distinguishable(const std::string& what, double disturbance);

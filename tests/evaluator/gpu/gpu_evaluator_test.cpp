@@ -4,8 +4,10 @@
 
 #include "evaluator/gpu/support.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "support/approx.hpp"
 
 using namespace gpu_test;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -126,9 +128,9 @@ TEST_CASE(
 TEST_CASE("GpuEvaluator: a share of right elements is progress") {
   Judge judge;
   const auto e = judge.code(scale("  if (i < n) y[i] = 3 * x[i] + (i % 4 == 2 ? 2 : 1);"));
-  CHECK(e.progress == doctest::Approx(0.5 + 0.25 * 28 / 37));
+  CHECK(e.progress == approx(0.5 + 0.25 * 28 / 37));
   const auto half = judge.code(scale("  if (i < n && i % 2 == 0) y[i] = 3 * x[i] + 1;"));
-  CHECK(half.progress == doctest::Approx(0.5 + 0.25 * 19 / 37));
+  CHECK(half.progress == approx(0.5 + 0.25 * 19 / 37));
 }
 
 TEST_CASE("GpuEvaluator: all outputs count for the share of right elements") {
@@ -157,6 +159,6 @@ TEST_CASE("GpuEvaluator: all outputs count for the share of right elements") {
     const auto e = judge.code(code);
     CHECK(e.verdict == Verdict::wrong_result);
     CHECK(contains(e.reason, wrong.name));
-    CHECK(e.progress == doctest::Approx(0.5 + 0.25 * wrong.share));
+    CHECK(e.progress == approx(0.5 + 0.25 * wrong.share));
   }
 }

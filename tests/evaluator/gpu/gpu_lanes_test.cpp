@@ -9,8 +9,10 @@
 
 #include "evaluator/gpu/support.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "support/approx.hpp"
 
 using namespace gpu_test;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -215,7 +217,7 @@ TEST_CASE("GpuEvaluator: shapes become one number as the problem says") {
     REQUIRE(e.verdict == Verdict::ok);
     REQUIRE(e.measurement.shapes.size() == 2);
     const double a = e.measurement.shapes[0].median, b = e.measurement.shapes[1].median;
-    CHECK(e.measurement.seconds == doctest::Approx(geometric ? std::pow(a * a * a * b, 0.25) : 3 * a + b));
+    CHECK(e.measurement.seconds == approx(geometric ? std::pow(a * a * a * b, 0.25) : 3 * a + b));
   }
 }
 

@@ -6,7 +6,10 @@
 
 #include <cmath>
 
+#include "support/approx.hpp"
+
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 TEST_CASE("gpu_peaks: an H100 SXM as its maker says") {
   GpuDevice device;
@@ -18,13 +21,13 @@ TEST_CASE("gpu_peaks: an H100 SXM as its maker says") {
   device.bus_bits = 5120;
   device.l2 = std::int64_t{50} << 20;
   const DevicePeaks peaks = gpu_peaks(device);
-  CHECK(*peaks.f16 == doctest::Approx(989e12).epsilon(0.01));
-  CHECK(*peaks.f32 == doctest::Approx(66.9e12).epsilon(0.1));  // quoted at the highest clock
-  CHECK(*peaks.f64 == doctest::Approx(33.5e12).epsilon(0.1));
+  CHECK(*peaks.f16 == approx(989e12).epsilon(0.01));
+  CHECK(*peaks.f32 == approx(66.9e12).epsilon(0.1));  // quoted at the highest clock
+  CHECK(*peaks.f64 == approx(33.5e12).epsilon(0.1));
   REQUIRE(peaks.levels.size() == 2);
   CHECK(peaks.levels[0].bytes == 52428800.0);
   CHECK_FALSE(peaks.levels[0].bandwidth);
-  CHECK(*peaks.levels[1].bandwidth == doctest::Approx(3.35e12).epsilon(0.01));
+  CHECK(*peaks.levels[1].bandwidth == approx(3.35e12).epsilon(0.01));
   CHECK(std::isinf(peaks.levels[1].bytes));
 }
 
@@ -34,8 +37,8 @@ TEST_CASE("gpu_peaks: an RTX 4090, and matrices of 16 bits no faster than they a
   device.minor = 9;
   device.multiprocessors = 128;
   device.clock = 2520000;
-  CHECK(*gpu_peaks(device).f16 == doctest::Approx(330e12).epsilon(0.01));
-  CHECK(*gpu_peaks(device).f32 == doctest::Approx(82.6e12).epsilon(0.01));
+  CHECK(*gpu_peaks(device).f16 == approx(330e12).epsilon(0.01));
+  CHECK(*gpu_peaks(device).f32 == approx(82.6e12).epsilon(0.01));
 }
 
 TEST_CASE("gpu_peaks: what is not known is empty") {
@@ -51,7 +54,7 @@ TEST_CASE("gpu_peaks: what is not known is empty") {
   device.backend = GpuBackend::hip;
   device.major = 9;
   device.minor = 4;
-  CHECK(*gpu_peaks(device).f64 == doctest::Approx(1e9 * 100 * 128));
+  CHECK(*gpu_peaks(device).f64 == approx(1e9 * 100 * 128));
   device.major = 11;
   CHECK_FALSE(gpu_peaks(device).f32);
 }

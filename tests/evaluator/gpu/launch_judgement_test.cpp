@@ -4,8 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include "support/approx.hpp"
+
 using namespace kernelsearch;
 using namespace kernelsearch::detail::gpu;
+using kernelsearch::test::approx;
 
 TEST_CASE("judge_launches: events may be a quarter and some microseconds short, then they are charged") {
   const auto judged = [](double inside, double outside) {
@@ -44,7 +47,7 @@ TEST_CASE("judge_launches: waiting for a core excuses from a lie, not from being
   // Forged times on a busy machine: all of the batch, and more, was waited for by one or the other process.
   const LaunchTimes times{.calls = 10, .inside = 10e-9, .outside = 5e-3, .waited = 9e-3};
   CHECK(judge_launches(times) == LaunchJudgement::charged);
-  CHECK(unexplained_seconds(times) == doctest::Approx(5e-3).scale(0));
+  CHECK(unexplained_seconds(times) == approx(5e-3));
 }
 
 TEST_CASE("judge_launches: what surrounds calls and was taken under load is half believed") {
@@ -53,14 +56,14 @@ TEST_CASE("judge_launches: what surrounds calls and was taken under load is half
   CHECK(judge_launches(times) == LaunchJudgement::agrees);
   times.disturbed = true;
   CHECK(judge_launches(times) == LaunchJudgement::charged);
-  CHECK(unexplained_seconds(times) == doctest::Approx(10.1e-3).scale(0));
+  CHECK(unexplained_seconds(times) == approx(10.1e-3));
   times.inside = 9e-3;  // what lasts long enough is not in doubt
   CHECK(judge_launches(times) == LaunchJudgement::agrees);
 }
 
 TEST_CASE("judge_launches: what is around the calls may take longer than when it was calibrated") {
   LaunchTimes times{.calls = 10, .inside = 1e-3, .outside = 1.6e-3, .empty = 4e-3};
-  CHECK(unexplained_seconds(times) == doctest::Approx(1.4e-3).scale(0));
+  CHECK(unexplained_seconds(times) == approx(1.4e-3));
   CHECK(judge_launches(times) == LaunchJudgement::agrees);
   times.empty = 2e-3;
   CHECK(judge_launches(times) == LaunchJudgement::charged);
@@ -74,7 +77,7 @@ TEST_CASE("beyond_margin: less is better") {
   const LaunchTimes good{.calls = 10, .inside = 1e-3, .outside = 1e-3},
       bad{.calls = 10, .inside = 1e-3, .outside = 3e-3};
   CHECK(beyond_margin(good) < 0);
-  CHECK(beyond_margin(bad) == doctest::Approx(3e-3 - 1.25e-3 - 50e-6 - 100e-6).scale(0));
+  CHECK(beyond_margin(bad) == approx(3e-3 - 1.25e-3 - 50e-6 - 100e-6));
 }
 
 TEST_CASE("least_seconds: operations, bytes from memory, and bytes at the speed of a cache") {
@@ -94,16 +97,15 @@ TEST_CASE("least_seconds: operations, bytes from memory, and bytes at the speed 
     return 1e6 * least_seconds(device, work, cache);
   };
   CHECK(least({}, CacheMode::cold) == 0);
-  CHECK(least({.operations = 1e12}, CacheMode::warm) == doctest::Approx(0.9 * 1e12 / arithmetic));
+  CHECK(least({.operations = 1e12}, CacheMode::warm) == approx(0.9 * 1e12 / arithmetic));
   // A gigabyte is read from memory; what was written may have stayed in the cache.
-  CHECK(least({.bytes = 1e9}, CacheMode::cold) == doctest::Approx(0.9 * 1e9 / rate));
-  CHECK(least({.bytes = 1e9, .outputs = 1e9}, CacheMode::cold) ==
-        doctest::Approx(0.9 * (1e9 - (60 << 20)) / rate));
-  CHECK(least({.bytes = 1e9}, CacheMode::warm) == doctest::Approx(0.9 * 1e9 / (8 * rate)));
+  CHECK(least({.bytes = 1e9}, CacheMode::cold) == approx(0.9 * 1e9 / rate));
+  CHECK(least({.bytes = 1e9, .outputs = 1e9}, CacheMode::cold) == approx(0.9 * (1e9 - (60 << 20)) / rate));
+  CHECK(least({.bytes = 1e9}, CacheMode::warm) == approx(0.9 * 1e9 / (8 * rate)));
   // Outputs alone, as of a problem that says nothing.
-  CHECK(least({.bytes = 1e6, .outputs = 1e6}, CacheMode::cold) == doctest::Approx(0.9 * 1e6 / (8 * rate)));
+  CHECK(least({.bytes = 1e6, .outputs = 1e6}, CacheMode::cold) == approx(0.9 * 1e6 / (8 * rate)));
   // The largest of them counts.
-  CHECK(least({.operations = 1e12, .bytes = 1}, CacheMode::cold) == doctest::Approx(0.9 * 1e12 / arithmetic));
+  CHECK(least({.operations = 1e12, .bytes = 1}, CacheMode::cold) == approx(0.9 * 1e12 / arithmetic));
   device.bus_bits = device.clock = 0;  // a device that does not say
   CHECK(least_seconds(device, {.operations = 1e12, .bytes = 1e9}, CacheMode::cold) == 0);
 }
@@ -118,7 +120,7 @@ TEST_CASE("UndisturbedTime: what load made longer is taken again until the least
   calm.add(5e-3);
   CHECK(calm.is_settled());
   CHECK(!calm.is_disturbed());
-  CHECK(calm.seconds() == doctest::Approx(1.0e-3).scale(0));
+  CHECK(calm.seconds() == approx(1.0e-3));
 
   // Beside busy processes most are disturbed, and two of them may be alike.
   UndisturbedTime loaded;
@@ -131,9 +133,58 @@ TEST_CASE("UndisturbedTime: what load made longer is taken again until the least
   loaded.add(1.05e-3);
   CHECK(loaded.is_settled());
   CHECK(loaded.is_disturbed());
-  CHECK(loaded.seconds() == doctest::Approx(1e-3).scale(0));
+  CHECK(loaded.seconds() == approx(1e-3));
 
   UndisturbedTime small;  // a tenth of which is below what a clock tells
   for (const double seconds : {10e-6, 25e-6, 60e-6, 60e-6, 28e-6}) small.add(seconds);
   CHECK(small.is_settled());
+}
+
+TEST_CASE("take_undisturbed: what disturbs for a moment is no load, and no calm time hides a shorter one") {
+  // Seconds in the order in which they are taken; the first of each try is left out.
+  const auto taken_of = [](std::vector<double> values, std::size_t& taken) {
+    UndisturbedTime time;
+    taken = 0;
+    const auto fault = take_undisturbed(time, [&](double& seconds) -> std::optional<detail::Fault> {
+      seconds = values[std::min(taken++, values.size() - 1)];
+      return std::nullopt;
+    });
+    REQUIRE(!fault);
+    return time;
+  };
+  std::size_t taken = 0;
+  const UndisturbedTime calm = taken_of({9e-3, 1e-3}, taken);
+  CHECK(taken == 6);
+  CHECK(!calm.is_disturbed());
+  CHECK(calm.seconds() == approx(1e-3));
+
+  // The first five differ, a sixth agrees; then all is calm.
+  const UndisturbedTime moment =
+      taken_of({9e-3, 1e-3, 2e-3, 3e-3, 4e-3, 1.05e-3, 1.02e-3, 9e-3, 1.01e-3}, taken);
+  CHECK(taken == 7 + 6);
+  CHECK(!moment.is_disturbed());
+  CHECK(moment.seconds() == approx(1.01e-3));
+
+  // Calm at twice of what it was: the shorter one stays, and that it was disturbed.
+  const UndisturbedTime slower =
+      taken_of({9e-3, 1e-3, 2e-3, 3e-3, 4e-3, 1.05e-3, 1.02e-3, 9e-3, 2e-3}, taken);
+  CHECK(taken == 7 + 6 + 6);
+  CHECK(slower.is_disturbed());
+  CHECK(slower.seconds() == approx(1e-3));
+
+  // Loaded all the while.
+  UndisturbedTime loaded;
+  double next = 1e-3;
+  CHECK(!take_undisturbed(loaded, [&](double& seconds) -> std::optional<detail::Fault> {
+    seconds = next *= 1.2;
+    return std::nullopt;
+  }));
+  CHECK(loaded.is_disturbed());
+
+  // What fails ends it.
+  const auto fault = take_undisturbed(loaded, [](double&) -> std::optional<detail::Fault> {
+    return detail::Fault{Verdict::crashed, "its process ended"};
+  });
+  REQUIRE(fault);
+  CHECK(fault->reason == "its process ended");
 }

@@ -7,11 +7,13 @@
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 #include "kernelsearch/evaluator/profiled.hpp"
 #include "support.hpp"
+#include "support/approx.hpp"
 #include "tool_support.hpp"
 
 using namespace kernelsearch;
 using detail::gpu::NcuTask;
 using detail::gpu::run_ncu;
+using kernelsearch::test::approx;
 using tool_test::Script;
 
 static_assert(Profiler<NcuProfiler, Candidate>);
@@ -37,7 +39,7 @@ TEST_CASE("ncu is run on exactly the kernels, and its table is read from a file 
   const NcuObservation seen = run_ncu(ncu.path(), task, metrics);
   CHECK(seen.problem.empty());
   REQUIRE(seen.launches.size() == 1);
-  CHECK(seen.features.find("ncu.seconds") == doctest::Approx(1.5e-6));
+  CHECK(seen.features.find("ncu.seconds") == approx(1.5e-6));
   const std::string words = tool_test::read_file(ncu.folder() / "words");
   for (const char* expected :
        {"--clock-control\nnone\n", "--cache-control\nall\n", "--launch-skip\n3\n", "--launch-count\n2\n",

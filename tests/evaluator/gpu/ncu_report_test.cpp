@@ -8,9 +8,11 @@
 #include <string>
 
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 #include "tool_support.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -50,7 +52,7 @@ TEST_CASE("the raw page: a launch a line, units below the header") {
   const auto launches = read_ncu_csv(raw);
   REQUIRE(launches.size() == 2);
   CHECK(launches[0].kernel == "first");
-  CHECK(launches[0].metrics.find("gpu__time_duration.sum") == doctest::Approx(1234500));
+  CHECK(launches[0].metrics.find("gpu__time_duration.sum") == approx(1234500));
   CHECK(launches[0].metrics.find("lts__t_sector_hit_rate.pct") == 12.5);
   CHECK(launches[0].metrics.find("odd \"name\"") == 1.0);
   CHECK(launches[1].kernel == "second, or (int, float)");
@@ -81,7 +83,7 @@ TEST_CASE("what Nsight Compute gave on an H200") {
   CHECK(features.find("sm_utilisation") == 67.96);
   CHECK(features.find("registers") == 40);
   CHECK(features.find("coalescing") == 100);
-  CHECK(features.find("ncu.seconds") == doctest::Approx(1.158848e-3));
+  CHECK(features.find("ncu.seconds") == approx(1.158848e-3));
   for (const char* name : {"dram_utilisation", "warp_efficiency", "achieved_occupancy", "bank_conflicts",
                            "tensor_utilisation", "stall_long_scoreboard", "stall_barrier", "ipc"})
     CHECK_MESSAGE(features.find(name), name);
@@ -130,7 +132,7 @@ TEST_CASE("features have names of our own; each is there exactly where its metri
   CHECK(!features.find("stall_wait"));
   CHECK(!features.find("tensor_utilisation"));
   CHECK(!features.find("registers"));
-  CHECK(features.find("ncu.seconds") == doctest::Approx(2.01e-6));
+  CHECK(features.find("ncu.seconds") == approx(2.01e-6));
   CHECK(features.find("ncu.launches") == 2);
   CHECK(features.find("ncu.lts__t_sector_hit_rate.pct") == 80);
 }

@@ -17,10 +17,12 @@
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/policy/attribution.hpp"
 #include "process/process.hpp"
+#include "support/approx.hpp"
 #include "support/check_has.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 using support::judge;
 using support::quick;
 
@@ -318,7 +320,7 @@ TEST_CASE("HostEvaluator: the reason names argument, index, values, tolerance, s
   for (const char* part : {"y[2] is ", "expected ", "within ", "24.3", "% of y wrong", "shape small",
                            "declared inputs", "seed 0x"})
     CHECK_MESSAGE(e.reason.find(part) != std::string::npos, part << " in " << e.reason);
-  CHECK(e.progress == doctest::Approx(0.5 + 0.25 * 28 / 37));
+  CHECK(e.progress == approx(0.5 + 0.25 * 28 / 37));
 }
 
 TEST_CASE("HostEvaluator: tunables reach the source and the flags") {
@@ -534,7 +536,7 @@ TEST_CASE("HostEvaluator: shapes become one number as the problem says") {
     REQUIRE(e.verdict == Verdict::ok);
     REQUIRE(e.measurement.shapes.size() == 2);
     const double a = e.measurement.shapes[0].median, b = e.measurement.shapes[1].median;
-    CHECK(e.measurement.seconds == doctest::Approx(geometric ? std::pow(a * a * a * b, 0.25) : 3 * a + b));
+    CHECK(e.measurement.seconds == approx(geometric ? std::pow(a * a * a * b, 0.25) : 3 * a + b));
   }
 }
 

@@ -7,8 +7,10 @@
 #include "kernelsearch/evaluator/then.hpp"
 #include "kernelsearch/model/roofline.hpp"
 #include "support.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 TEST_CASE("host_roofline: a step that tells how near to this machine's limits a kernel is") {
   const std::string kernel =
@@ -23,9 +25,9 @@ TEST_CASE("host_roofline: a step that tells how near to this machine's limits a 
   Then<HostEvaluator, Candidate, CountedRoofline> judged(std::move(evaluator), step);
   const Evaluation evaluation = judged.evaluate(support::default_candidate(problem), {});
   REQUIRE_MESSAGE(evaluation.verdict == Verdict::ok, evaluation.reason);
-  CHECK(evaluation.features.find("intensity").value() == doctest::Approx(0.25));
+  CHECK(evaluation.features.find("intensity").value() == approx(0.25));
   CHECK(evaluation.features.find("operations_per_second").value() ==
-        doctest::Approx(2 * 4096 / evaluation.measurement.shapes.at(0).median));
+        approx(2 * 4096 / evaluation.measurement.shapes.at(0).median));
   if (step.peaks.f32) {
     const RooflineGaps gaps = roofline_gaps(evaluation.features);
     CHECK(gaps[Axis::compute]);

@@ -8,9 +8,11 @@
 #include <fstream>
 #include <string>
 
+#include "support/approx.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -34,7 +36,7 @@ TEST_CASE("Rapl: adds up the packages, once each, over a counter that wraps") {
   CHECK(*rapl->joules() == 0);
   write_rapl(folder.path() / "intel-rapl:0", "package-0", 500'000);  // wrapped
   write_rapl(folder.path() / "intel-rapl:1", "package-1", 3'000'000);
-  CHECK(*rapl->joules() == doctest::Approx(1.5 + 2));
+  CHECK(*rapl->joules() == approx(1.5 + 2));
   CHECK(*rapl->joules() == 0);
   std::filesystem::remove(folder.path() / "intel-rapl:1" / "energy_uj");
   CHECK(!rapl->joules());

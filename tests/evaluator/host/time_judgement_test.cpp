@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "kernelsearch/core/rng.hpp"
+#include "support/approx.hpp"
 
 using kernelsearch::Rng;
+using kernelsearch::detail::lone_seconds;
 using kernelsearch::detail::Pattern;
 using kernelsearch::detail::pattern_of;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -46,6 +49,34 @@ TEST_CASE("times that differ where what they are shown does not are the kernel's
   const auto never = [](int) { return false; };
   CHECK(pattern_of(batch_times(1, 8, by_chance(one)), batch_times(2, 8, never)) == Pattern::own);
   CHECK(pattern_of(batch_times(1, 8, never), batch_times(2, 8, by_chance(one))) == Pattern::own);
+}
+
+TEST_CASE("a lone call is what a batch of one takes more than an empty one, whatever the pace of stops") {
+  // What stopping and letting go took on a machine with two cores: 5 us or 8, for many times in a row.
+  const auto stops = [](double share_of_slow, std::uint64_t seed) {
+    Rng rng(seed);
+    std::vector<double> all(256);
+    bool slow = false;
+    for (double& each : all) {
+      if (rng.chance(0.2)) slow = rng.chance(share_of_slow);
+      each = (slow ? 8e-6 : 5e-6) * (1 + 0.01 * rng.uniform());
+    }
+    return all;
+  };
+  const auto with = [](std::vector<double> batches, double call) {
+    for (double& each : batches) each += call;
+    return batches;
+  };
+  for (const double call : {0.2e-6, 3e-6})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      // Mostly slow in calls and mostly fast when empty, and the other way round.
+      const double above = lone_seconds(with(stops(0.6, seed), call), stops(0.2, seed + 100));
+      CHECK(above == approx(call).epsilon(0.5));
+      const double below = lone_seconds(with(stops(0.2, seed), call), stops(0.6, seed + 100));
+      CHECK(below == approx(call).epsilon(0.5));
+    }
+  // Never nothing: what was charged was at least looked at.
+  CHECK(lone_seconds(std::vector<double>(8, 5e-6), std::vector<double>(8, 8e-6)) > 0);
 }
 
 TEST_CASE("even times are even") {

@@ -4,10 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include "support/approx.hpp"
 #include "support/scripted_model.hpp"
 
 using namespace kernelsearch;
 using namespace scripted;
+using kernelsearch::test::approx;
 
 namespace {
 
@@ -60,6 +62,6 @@ TEST_CASE("CUDA skill V2: a model's branches and ablations; what earned is told 
     CAPTURE(id);
     CHECK(verdict.fate == (id == "prefetch" ? MethodFate::ineffective : MethodFate::effective));
     CHECK(verdict.evidence == Evidence::unknown);
-    if (id == "vectorize") CHECK(verdict.attribution.effect == doctest::Approx(1 / 0.6 - 1));
+    if (id == "vectorize") CHECK(verdict.attribution.effect == approx(1 / 0.6 - 1));
   }
 }

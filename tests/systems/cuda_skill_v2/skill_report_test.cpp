@@ -13,10 +13,12 @@
 #include "kernelsearch/optimizer/optimizer.hpp"
 #include "kernelsearch/store/load_record.hpp"
 #include "kernelsearch/store/run_recorder.hpp"
+#include "support/approx.hpp"
 #include "support/small_kernel.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kernelsearch;
+using kernelsearch::test::approx;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -117,7 +119,7 @@ TEST_CASE("skill report: the policy told again knows what the run knew") {
   CHECK(it.status == SkillStatus::improved);
   REQUIRE(it.verdicts.size() == 2);
   CHECK(it.verdicts[0].fate == MethodFate::effective);
-  CHECK(it.verdicts[0].attribution.effect == doctest::Approx(0.6));
+  CHECK(it.verdicts[0].attribution.effect == approx(0.6));
   CHECK(it.verdicts[1].fate == MethodFate::implementation_failed);
   CHECK(again.ending().reason == SkillEnd::iterations);
   RooflineBudgetOptions other = search_of_two();
@@ -152,7 +154,7 @@ TEST_CASE("skill report: the state of a run that is under way says how far it is
   CHECK(state["history"][0]["phase"] == "branching");
   CHECK(state["selected_methods"].size() == 2);
   CHECK(state["effective_methods"].empty());
-  CHECK(state["best_metric_ms"] == doctest::Approx(5));
+  CHECK(state["best_metric_ms"] == approx(5));
   CHECK(fs::is_regular_file(folder / "env.json"));
   CHECK_FALSE(fs::exists(folder / "summary.md"));
 }
@@ -184,13 +186,13 @@ TEST_CASE("skill report: the folder of a run has the published files, and is the
   }
   const json state = json::parse(One::read(folder / "state.json"));
   CHECK(state["best_file"] == "iterv1/kernel.cpp");
-  CHECK(state["best_metric_ms"] == doctest::Approx(5));
+  CHECK(state["best_metric_ms"] == approx(5));
   CHECK(state["effective_methods"][0]["id"] == "compute.a");
-  CHECK(state["effective_methods"][0]["attribution_ms"] == doctest::Approx(3));
+  CHECK(state["effective_methods"][0]["attribution_ms"] == approx(3));
   CHECK(state["implementation_failed_methods"][0]["id"] == "compute.b");
   CHECK(state["history"][0]["status"] == "improved");
-  CHECK(state["history"][0]["speedup_vs_best_before"] == doctest::Approx(2));
-  CHECK(state["roofline_history"][0]["delta_compute"] == doctest::Approx(0.9));
+  CHECK(state["history"][0]["speedup_vs_best_before"] == approx(2));
+  CHECK(state["roofline_history"][0]["delta_compute"] == approx(0.9));
   CHECK(state["roofline_history"][0]["delta_memory"].is_null());
   CHECK(state["frontier"][0]["branch_index"] == "b1");
   const json environment = json::parse(One::read(folder / "env.json"));
@@ -225,5 +227,5 @@ TEST_CASE("skill report: the folder of a run has the published files, and is the
   CHECK(evidence["methods"][1]["evidence"] == "absent");
   const json attribution = json::parse(One::read(folder / "iterv1/attribution.json"));
   CHECK(attribution["interactions"].size() == 1);
-  CHECK(attribution["methods"][0]["ablated_ms"] == doctest::Approx(8));
+  CHECK(attribution["methods"][0]["ablated_ms"] == approx(8));
 }
