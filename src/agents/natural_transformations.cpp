@@ -80,7 +80,7 @@ Transformation repair() {
   Transformation mend;
   mend.name = "repair";
   mend.title = "Repair";
-  mend.description = "The kernel failed. Find the mistake and mend it without undoing the optimisation.";
+  mend.description = "The kernel failed. Find the mistake and fix it without undoing the optimisation.";
   const std::string instruction = "Mend the mistake if it is in this region; reply UNCHANGED if it is not.";
   mend.passes.push_back({"mend",
                          {},

@@ -241,9 +241,8 @@ std::string task_text(const Problem& problem) {
              "must be the function's.\n\nWhat is timed: calls on tensors that are there already, without "
              "gradients, by a clock outside of the process, for each shape. What it has to prepare once it "
              "may "
-             "do in the first call. It counts as faster where interleaved pairs of calls, it against "
-             "another, "
-             "show it.\n",
+             "do in the first call. It counts as faster if interleaved pairs of calls, one of each, show "
+             "it.\n",
              clean_text(problem.names.device), clean_text(problem.function));
 }
 
@@ -272,10 +271,8 @@ std::string module_text(const Problem& problem) {
       "\nWhat is timed: calls of forward on tensors that are there already, without gradients, by a clock "
       "outside "
       "of the process. What it has to prepare once it may do in the first call. A module counts as faster "
-      "where "
-      "interleaved pairs of calls, it against another, show it; a few percent of times that were measured "
-      "apart "
-      "mean nothing.\n";
+      "if interleaved pairs of calls, one of each module, show it; a few percent between times that were "
+      "measured separately mean nothing.\n";
   return text;
 }
 
@@ -293,12 +290,11 @@ std::string timing_text(const Problem& problem, bool cold) {
   text +=
       cold ? "; caches are emptied before each timed call" : "; calls follow one another, so caches are warm";
   text += problem.aggregate == Aggregate::reference_weighted
-              ? ". One number comes of the timed shapes: the sum of weight x time.\n"
-              : ". One number comes of the timed shapes: the geometric mean of the times.\n";
+              ? ". The timed shapes give one number: the sum of weight x time.\n"
+              : ". The timed shapes give one number: the geometric mean of the times.\n";
   text +=
-      "A kernel counts as faster where interleaved pairs of calls, it against another, show it; a few "
-      "percent "
-      "of times that were measured apart mean nothing.\n";
+      "A kernel counts as faster if interleaved pairs of calls, one of each kernel, show it; a few percent "
+      "between times that were measured separately mean nothing.\n";
   return text;
 }
 

@@ -75,7 +75,7 @@ class ClockOverhead {
 
   /// Seconds of a batch without calls, as `Runner::run` charges them: the median of some, measured now.
   [[nodiscard]] double of_batch();
-  /// The same of one batch, for who takes turns with batches of its own on the worker's core.
+  /// The same of one batch, to take turns with other batches on the core of the worker.
   [[nodiscard]] double of_one_batch();
   /// The same, or what was measured a moment ago.
   [[nodiscard]] double of_batch_lately();

@@ -10,91 +10,54 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/whole_file.hpp"
-#include "problem/json_document.hpp"
+#include "problem/json_cursor.hpp"
 
 namespace kernelsearch {
 namespace {
 
-using detail::JsonNode;
-using Kind = JsonNode::Kind;
+using detail::JsonCursor;
+using Kind = detail::JsonNode::Kind;
 
-/// Reads a document node by node; every error names its line.
-class Reader {
- public:
-  explicit Reader(const std::string& file) : file_(file) {}
+bool boolean(const JsonCursor& place) {
+  if (place.kind() != Kind::boolean) place.refuse("is neither true nor false", "write one of the two");
+  return place.node().boolean;
+}
 
-  [[noreturn]] void fail(const JsonNode& at, std::string_view what, std::string_view given,
-                         std::string_view todo) const {
-    detail::raise<ConfigError>(fmt::format("{}:{}: {}", file_, at.line, what), given, todo);
-  }
+double number(const JsonCursor& place, double least) {
+  const std::string todo = fmt::format("write a number of at least {}", least);
+  const double value = place.number(todo);
+  if (!(value >= least)) place.refuse("is too small", todo);
+  return value;
+}
 
-  /// Calls `take(key, value)` for each entry; it returns false for a key that it does not know.
-  template <class Take>
-  void entries(const JsonNode& node, const std::string& what, std::string_view known, Take&& take) const {
-    if (node.kind != Kind::object)
-      fail(node, what + " is not an object", "another kind of value", "write { ... }");
-    for (std::size_t i = 0; i < node.items.size(); ++i)
-      if (!take(node.keys[i], node.items[i]))
-        fail(node.items[i], what + " has an unknown key", node.keys[i], fmt::format("known are: {}", known));
-  }
+std::uint32_t whole(const JsonCursor& place, std::int64_t least) {
+  const std::string todo = fmt::format("write a whole number of at least {}", least);
+  const std::int64_t value = place.integer(todo);
+  if (value < least || value > std::numeric_limits<std::int32_t>::max())
+    place.refuse("is out of range", todo);
+  return static_cast<std::uint32_t>(value);
+}
 
-  [[nodiscard]] std::string text(const JsonNode& node, const std::string& key) const {
-    if (node.kind != Kind::string)
-      fail(node, "`" + key + "` is not a text", "another kind of value", "put it in quotes");
-    return node.string;
-  }
-  [[nodiscard]] bool boolean(const JsonNode& node, const std::string& key) const {
-    if (node.kind != Kind::boolean)
-      fail(node, "`" + key + "` is neither true nor false", "another kind of value", "write one of the two");
-    return node.boolean;
-  }
-  [[nodiscard]] double number(const JsonNode& node, const std::string& key, double least) const {
-    const double value = node.kind == Kind::integer ? static_cast<double>(node.integer) : node.real;
-    if ((node.kind != Kind::integer && node.kind != Kind::real) || !(value >= least))
-      fail(node, "`" + key + "` is not a number", "another value",
-           fmt::format("write one of at least {}", least));
-    return value;
-  }
-  [[nodiscard]] std::uint32_t whole(const JsonNode& node, const std::string& key, std::int64_t least) const {
-    if (node.kind != Kind::integer || node.integer < least ||
-        node.integer > std::numeric_limits<std::int32_t>::max())
-      fail(node, "`" + key + "` is not a whole number", "another value",
-           fmt::format("write one of at least {}", least));
-    return static_cast<std::uint32_t>(node.integer);
-  }
+std::string text(const std::optional<JsonCursor>& place) {
+  return place ? place->string("put it in quotes") : std::string();
+}
 
- private:
-  const std::string& file_;
-};
+/// The members of what may hold a key, which is not shown where it is something else.
+std::vector<std::pair<std::string, JsonCursor>> members(const JsonCursor& place) {
+  if (place.kind() != Kind::object) place.refuse("is not an object", "not shown", "write { ... }");
+  return place.members("");
+}
 
-nlohmann::ordered_json plain(const JsonNode& node) {
-  using json = nlohmann::ordered_json;
-  switch (node.kind) {
-    case Kind::null:
-      return nullptr;
-    case Kind::boolean:
-      return node.boolean;
-    case Kind::integer:
-      return node.integer;
-    case Kind::real:
-      return node.real;
-    case Kind::string:
-      return node.string;
-    case Kind::array: {
-      json list = json::array();
-      for (const JsonNode& item : node.items) list.push_back(plain(item));
-      return list;
-    }
-    case Kind::object:
-      break;
-  }
-  json object = json::object();
-  for (std::size_t i = 0; i < node.items.size(); ++i) object[node.keys[i]] = plain(node.items[i]);
-  return object;
+/// A text that may be a key: what is there instead is not shown.
+std::string secret_text(const JsonCursor& place) {
+  if (place.kind() != Kind::string) place.refuse("is not a string", "not shown", "put it in quotes");
+  return place.node().string;
 }
 
 std::string lower(std::string text) {
@@ -103,221 +66,129 @@ std::string lower(std::string text) {
   return text;
 }
 
-class ModelFileReader {
- public:
-  explicit ModelFileReader(const std::string& file) : reader_(file) {}
+RoleChoice read_role(const std::string& name, const JsonCursor& place) {
+  place.only({"model", "temperature", "max_tokens"});
+  RoleChoice choice;
+  choice.role = name;
+  choice.model = text(place.find("model"));
+  if (const auto given = place.find("temperature")) choice.temperature = number(*given, 0.0);
+  if (const auto given = place.find("max_tokens")) choice.max_tokens = whole(*given, 1);
+  return choice;
+}
 
-  ModelFile read(const JsonNode& root) const {
-    ModelFile result;
-    const JsonNode* default_model = nullptr;
-    reader_.entries(root, "the model file", "models, roles, default",
-                    [&](const std::string& key, const JsonNode& node) {
-                      if (key == "models")
-                        reader_.entries(node, "`models`", "names of your choice",
-                                        [&](const std::string& name, const JsonNode& one) {
-                                          result.models.push_back(endpoint(name, one));
-                                          return true;
-                                        });
-                      else if (key == "roles")
-                        reader_.entries(node, "`roles`", "names of roles",
-                                        [&](const std::string& name, const JsonNode& one) {
-                                          result.roles.push_back(role(name, one));
-                                          return true;
-                                        });
-                      else if (key == "default") {
-                        result.default_model = reader_.text(node, key);
-                        default_model = &node;
-                      } else {
-                        return key == "$schema";
-                      }
-                      return true;
-                    });
-    if (result.models.empty())
-      reader_.fail(root, "the model file names no model", "none", "add one to `models`");
-    if (default_model == nullptr) result.default_model = result.models.front().name;
-    const auto known = [&](const JsonNode& at, const std::string& name) {
-      if (std::none_of(result.models.begin(), result.models.end(),
-                       [&](const Endpoint& one) { return one.name == name; }))
-        reader_.fail(at, "a model is not among `models`", name, "add it there, or name one of them");
-    };
-    if (default_model != nullptr) known(*default_model, result.default_model);
-    for (std::size_t i = 0; i < root.items.size(); ++i)
-      if (root.keys[i] == "roles")
-        for (std::size_t k = 0; k < result.roles.size(); ++k)
-          if (!result.roles[k].model.empty()) known(root.items[i].items[k], result.roles[k].model);
-    return result;
+Prices read_prices(const JsonCursor& place) {
+  place.only({"input", "output", "cached", "cache_written"});
+  Prices prices;
+  for (const auto& [key, member] : {std::pair{"input", &Prices::input},
+                                    {"output", &Prices::output},
+                                    {"cached", &Prices::cached},
+                                    {"cache_written", &Prices::cache_written}})
+    if (const auto given = place.find(key)) prices.*member = number(*given, 0.0);
+  return prices;
+}
+
+EndpointLimits read_limits(const JsonCursor& place) {
+  place.only({"requests_per_minute", "concurrency", "max_tokens"});
+  EndpointLimits limits;
+  if (const auto given = place.find("requests_per_minute")) limits.requests_per_minute = whole(*given, 0);
+  if (const auto given = place.find("concurrency")) limits.concurrency = whole(*given, 1);
+  if (const auto given = place.find("max_tokens")) limits.max_tokens = whole(*given, 1);
+  return limits;
+}
+
+/// In seconds.
+CallTimeouts read_timeouts(const JsonCursor& place) {
+  place.only({"connect", "first_byte", "idle", "total"});
+  CallTimeouts timeouts;
+  for (const auto& [key, member] : {std::pair{"connect", &CallTimeouts::connect},
+                                    {"first_byte", &CallTimeouts::first_byte},
+                                    {"idle", &CallTimeouts::idle},
+                                    {"total", &CallTimeouts::total}})
+    if (const auto given = place.find(key)) timeouts.*member = number(*given, 0.001);
+  return timeouts;
+}
+
+std::vector<std::pair<std::string, std::string>> read_headers(const JsonCursor& place) {
+  std::vector<std::pair<std::string, std::string>> headers;
+  for (const auto& [name, value] : members(place)) {
+    std::string header = secret_text(value);
+    const std::string key = lower(name);
+    const bool secret = key.find("authorization") != std::string::npos ||
+                        key.find("key") != std::string::npos || key.find("token") != std::string::npos;
+    if (secret && header.substr(0, 4) != "env:")
+      value.refuse("may hold a key", "not shown", "write env:NAME, and the key in that variable");
+    headers.emplace_back(name, std::move(header));
   }
+  return headers;
+}
 
- private:
-  RoleChoice role(const std::string& name, const JsonNode& node) const {
-    RoleChoice choice;
-    choice.role = name;
-    reader_.entries(node, "the role `" + name + "`", "model, temperature, max_tokens",
-                    [&](const std::string& key, const JsonNode& value) {
-                      if (key == "model")
-                        choice.model = reader_.text(value, key);
-                      else if (key == "temperature")
-                        choice.temperature = reader_.number(value, key, 0.0);
-                      else if (key == "max_tokens")
-                        choice.max_tokens = reader_.whole(value, key, 1);
-                      else
-                        return false;
-                      return true;
-                    });
-    return choice;
+std::string read_key_variable(const JsonCursor& place) {
+  std::string name = secret_text(place);
+  const bool fine =
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  if (!fine)
+    place.refuse("is not a name of a variable", "not shown", "write the variable's name, not the key");
+  return name;
+}
+
+Endpoint read_endpoint(const std::string& name, const JsonCursor& place) {
+  for (const auto& [key, value] : members(place))
+    if (const std::string small = lower(key); small == "key" || small == "api_key" || small == "apikey")
+      value.refuse("is a key in the model file", "not shown",
+                   "take it out, export it as a variable, and name that in `key_env`");
+  place.only({"provider", "base_url", "model", "key_env", "prices", "limits", "timeouts", "headers", "stream",
+              "temperature", "structured_output", "max_tokens_field", "parameters"});
+  Endpoint result;
+  result.name = name;
+  constexpr Provider providers[] = {Provider::openai, Provider::anthropic};
+  result.provider = providers[place.at("provider", "write openai or anthropic")
+                                  .choice("provider", {"openai", "anthropic"})];
+  result.model = place.at("model", "write the provider's name of it").string("put it in quotes");
+  result.base_url = text(place.find("base_url"));
+  if (result.base_url.empty())
+    result.base_url =
+        result.provider == Provider::openai ? "https://api.openai.com/v1" : "https://api.anthropic.com";
+  if (const auto given = place.find("key_env")) result.key_env = read_key_variable(*given);
+  if (const auto given = place.find("prices")) result.prices = read_prices(*given);
+  if (const auto given = place.find("limits")) result.limits = read_limits(*given);
+  if (const auto given = place.find("timeouts")) result.timeouts = read_timeouts(*given);
+  if (const auto given = place.find("headers")) result.headers = read_headers(*given);
+  if (const auto given = place.find("stream")) result.stream = boolean(*given);
+  if (const auto given = place.find("temperature")) result.send_temperature = boolean(*given);
+  constexpr StructuredOutput outputs[] = {StructuredOutput::json_schema, StructuredOutput::json_object,
+                                          StructuredOutput::none};
+  if (const auto given = place.find("structured_output"))
+    result.structured = outputs[given->choice("form of output", {"json_schema", "json_object", "none"})];
+  if (const auto given = place.find("max_tokens_field"))
+    result.max_tokens_field = given->string("put it in quotes");
+  if (const auto given = place.find("parameters")) {
+    (void)members(*given);
+    result.parameters = given->text();
   }
+  return result;
+}
 
-  Prices prices(const JsonNode& node) const {
-    Prices result;
-    reader_.entries(node, "`prices`", "input, output, cached, cache_written",
-                    [&](const std::string& key, const JsonNode& value) {
-                      double* const place = key == "input"           ? &result.input
-                                            : key == "output"        ? &result.output
-                                            : key == "cached"        ? &result.cached
-                                            : key == "cache_written" ? &result.cache_written
-                                                                     : nullptr;
-                      if (place != nullptr) *place = reader_.number(value, key, 0.0);
-                      return place != nullptr;
-                    });
-    return result;
-  }
-
-  EndpointLimits limits(const JsonNode& node) const {
-    EndpointLimits result;
-    reader_.entries(node, "`limits`", "requests_per_minute, concurrency, max_tokens",
-                    [&](const std::string& key, const JsonNode& value) {
-                      if (key == "requests_per_minute")
-                        result.requests_per_minute = reader_.whole(value, key, 0);
-                      else if (key == "concurrency")
-                        result.concurrency = reader_.whole(value, key, 1);
-                      else if (key == "max_tokens")
-                        result.max_tokens = reader_.whole(value, key, 1);
-                      else
-                        return false;
-                      return true;
-                    });
-    return result;
-  }
-
-  CallTimeouts timeouts(const JsonNode& node) const {
-    CallTimeouts result;
-    reader_.entries(node, "`timeouts`", "connect, first_byte, idle, total (seconds)",
-                    [&](const std::string& key, const JsonNode& value) {
-                      double* const place = key == "connect"      ? &result.connect
-                                            : key == "first_byte" ? &result.first_byte
-                                            : key == "idle"       ? &result.idle
-                                            : key == "total"      ? &result.total
-                                                                  : nullptr;
-                      if (place != nullptr) *place = reader_.number(value, key, 0.001);
-                      return place != nullptr;
-                    });
-    return result;
-  }
-
-  void headers(const JsonNode& node, Endpoint& into) const {
-    reader_.entries(node, "`headers`", "", [&](const std::string& name, const JsonNode& value) {
-      std::string text = reader_.text(value, name);
-      const std::string key = lower(name);
-      const bool secret = key.find("authorization") != std::string::npos ||
-                          key.find("key") != std::string::npos || key.find("token") != std::string::npos;
-      if (secret && text.substr(0, 4) != "env:")
-        reader_.fail(value, "a header may hold a key", name, "write env:NAME, and the key in that variable");
-      into.headers.emplace_back(name, std::move(text));
-      return true;
-    });
-  }
-
-  template <class Enum>
-  Enum named(const JsonNode& node, const std::string& key,
-             std::initializer_list<std::pair<const char*, Enum>> names) const {
-    const std::string given = reader_.text(node, key);
-    std::string known;
-    for (const auto& [name, value] : names) {
-      if (given == name) return value;
-      (known += known.empty() ? "" : ", ") += name;
+ModelFile read_models(const JsonCursor& root) {
+  root.only({"models", "roles", "default", "$schema"});
+  ModelFile result;
+  const JsonCursor models = root.at("models", "add one: \"models\": {\"NAME\": {...}}");
+  for (const auto& [name, place] : members(models)) result.models.push_back(read_endpoint(name, place));
+  if (result.models.empty()) models.refuse("names no model", "add one");
+  const auto known = [&](const JsonCursor& place) {
+    if (std::none_of(result.models.begin(), result.models.end(),
+                     [&](const Endpoint& one) { return one.name == place.node().string; }))
+      place.refuse("is not among `models`", "add it there, or name one of them");
+  };
+  if (const auto roles = root.find("roles"))
+    for (const auto& [name, place] : members(*roles)) {
+      result.roles.push_back(read_role(name, place));
+      if (const auto model = place.find("model")) known(*model);
     }
-    reader_.fail(node, "`" + key + "` is unknown", given, "write one of: " + known);
-  }
-
-  Endpoint endpoint(const std::string& name, const JsonNode& node) const {
-    Endpoint result;
-    result.name = name;
-    bool has_provider = false;
-    reader_.entries(node, "the model `" + name + "`",
-                    "provider, base_url, model, key_env, prices, limits, timeouts, headers, stream, "
-                    "temperature, structured_output, "
-                    "max_tokens_field, parameters",
-                    [&](const std::string& key, const JsonNode& value) {
-                      if (key == "provider") {
-                        result.provider = named<Provider>(
-                            value, key, {{"openai", Provider::openai}, {"anthropic", Provider::anthropic}});
-                        has_provider = true;
-                      } else if (key == "base_url")
-                        result.base_url = reader_.text(value, key);
-                      else if (key == "model")
-                        result.model = reader_.text(value, key);
-                      else if (key == "key_env")
-                        result.key_env = key_variable(value);
-                      else if (key == "prices")
-                        result.prices = prices(value);
-                      else if (key == "limits")
-                        result.limits = limits(value);
-                      else if (key == "timeouts")
-                        result.timeouts = timeouts(value);
-                      else if (key == "headers")
-                        headers(value, result);
-                      else if (key == "stream")
-                        result.stream = reader_.boolean(value, key);
-                      else if (key == "temperature")
-                        result.send_temperature = reader_.boolean(value, key);
-                      else if (key == "structured_output")
-                        result.structured =
-                            named<StructuredOutput>(value, key,
-                                                    {{"json_schema", StructuredOutput::json_schema},
-                                                     {"json_object", StructuredOutput::json_object},
-                                                     {"none", StructuredOutput::none}});
-                      else if (key == "max_tokens_field")
-                        result.max_tokens_field = reader_.text(value, key);
-                      else if (key == "parameters")
-                        result.parameters = parameters(value);
-                      else if (const std::string small = lower(key);
-                               small == "key" || small == "api_key" || small == "apikey")
-                        reader_.fail(value, "a key is in the model file", "not shown",
-                                     "take it out, export it as a variable, and name that in `key_env`");
-                      else
-                        return false;
-                      return true;
-                    });
-    if (!has_provider)
-      reader_.fail(node, "the model `" + name + "` has no `provider`", "none", "write openai or anthropic");
-    if (result.model.empty())
-      reader_.fail(node, "the model `" + name + "` has no `model`", "none",
-                   "write the provider's name of it");
-    if (result.base_url.empty())
-      result.base_url =
-          result.provider == Provider::openai ? "https://api.openai.com/v1" : "https://api.anthropic.com";
-    return result;
-  }
-
-  std::string key_variable(const JsonNode& node) const {
-    std::string name = reader_.text(node, "key_env");
-    const bool fine = std::all_of(name.begin(), name.end(),
-                                  [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-    // Not shown: it may be the key itself.
-    if (!fine)
-      reader_.fail(node, "`key_env` is not a name of a variable", "not shown",
-                   "write the variable's name, not the key");
-    return name;
-  }
-
-  std::string parameters(const JsonNode& node) const {
-    if (node.kind != Kind::object)
-      reader_.fail(node, "`parameters` is not an object", "another kind of value", "write { ... }");
-    return plain(node).dump();
-  }
-
-  Reader reader_;
-};
+  const auto chosen = root.find("default");
+  result.default_model = chosen ? text(chosen) : result.models.front().name;
+  if (chosen) known(*chosen);
+  return result;
+}
 
 }  // namespace
 
@@ -353,7 +224,8 @@ std::pair<const Endpoint*, ChatRequest> ModelFile::resolve(ChatRequest request) 
 }
 
 ModelFile parse_model_file(std::string_view text, const std::string& file) {
-  return ModelFileReader(file).read(detail::parse_json(text, file));
+  const detail::JsonNode document = detail::parse_json(text, file);
+  return read_models(JsonCursor(document, file));
 }
 
 ModelFile read_model_file(const std::string& path) {

@@ -71,14 +71,18 @@ void JsonCursor::refuse(std::string_view problem, std::string_view todo) const {
   refuse(problem, show(), todo);
 }
 
+std::string JsonCursor::text() const {
+  return to_json(*node_).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::string JsonCursor::show() const {
   constexpr std::size_t longest = 80;
-  std::string text = to_json(*node_).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (text.size() > longest) {
-    text.resize(detail::utf8_cut(text, longest - 3));
-    text += "...";
+  std::string shown = text();
+  if (shown.size() > longest) {
+    shown.resize(detail::utf8_cut(shown, longest - 3));
+    shown += "...";
   }
-  return text;
+  return shown;
 }
 
 const std::string& JsonCursor::string(std::string_view todo) const {

@@ -47,7 +47,9 @@ class JsonCursor {
   /// Refuses every key but these, naming the nearest.
   void only(std::initializer_list<std::string_view> known) const;
 
-  /// What stands here as JSON, cut after some characters.
+  /// What stands here as JSON, on one line.
+  [[nodiscard]] std::string text() const;
+  /// The same, cut after some characters.
   [[nodiscard]] std::string show() const;
 
  private:

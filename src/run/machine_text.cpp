@@ -44,7 +44,7 @@ void add_peaks(std::string& text, const DevicePeaks& peaks, const char* f16) {
   add(peaks.f32, "f32");
   add(peaks.f64, "f64");
   if (!list.empty())
-    text += fmt::format("- peaks of computing ({}; a multiplication with addition is two): {}\n",
+    text += fmt::format("- peak arithmetic rates ({}; a multiplication with addition is two): {}\n",
                         clean_text(peaks.source), list);
 }
 
@@ -105,7 +105,7 @@ std::string host_text(const Problem& problem, const MachineFacts& facts) {
     if (level.bandwidth)
       (levels += levels.empty() ? "" : ", ") +=
           fmt::format("{} {}B/s", clean_text(level.name), scaled_text(*level.bandwidth));
-  if (!levels.empty()) text += "- peaks of moving data (read and written together): " + levels + '\n';
+  if (!levels.empty()) text += "- peak transfer rates (read and written together): " + levels + '\n';
   text += prices_text(problem, facts);
   if (!facts.toolchain.empty()) text += "- compiler: " + clean_text(facts.toolchain) + '\n';
   text +=

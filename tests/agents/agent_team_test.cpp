@@ -315,7 +315,7 @@ TEST_CASE("agent team: a real problem's launch may change with the code, and bot
   REQUIRE_MESSAGE(made.candidates.size() == 1, made.failure);
   CHECK(made.candidates[0].kernel->regions.macros.find("//@launch ") != std::string::npos);
   REQUIRE(requests.size() == 2);
-  CHECK(text_of(requests[0]).find("the one who writes the code gives the launch anew, too.") !=
+  CHECK(text_of(requests[0]).find("the agent that writes the code gives a new launch, too.") !=
         std::string::npos);
   CHECK(text_of(requests[1]).find("add \"launch\" to that block") != std::string::npos);
   CHECK(make(R"({"grid": ["nobody"], "block": [16]})").first.failure.find("bad_launch") != std::string::npos);

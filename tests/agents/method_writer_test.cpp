@@ -76,8 +76,7 @@ TEST_CASE(
       std::vector<std::string>{"THIS TIME: other tiles.\n\n" + word_block("  tiling\n  fusion\n")});
   (void)one.make(later, {MoveKind::branch, {one.root}, {"tiling", "fusion"}, 8});
   CHECK(text_of(later.requests().front())
-            .find("This is branch 5, in the place of one of which nothing came: all apply") !=
-        std::string::npos);
+            .find("This is branch 5, in place of one that came to nothing: all apply") != std::string::npos);
 }
 
 TEST_CASE("method writer: who tries a failed method again must say what is different, and it is kept") {

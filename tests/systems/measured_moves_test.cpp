@@ -66,9 +66,9 @@ TEST_CASE("measured moves: those that ship name strategies that there are, and h
       CHECK(std::find(known.begin(), known.end(), move.example.strategy) != known.end());
       CHECK(move.gain > 0);
       if (move.example.reward != 0)
-        CHECK(move.example.reward == approx(std::max(-1.0, 1 - 1 / move.gain)).epsilon(0.01));
+        CHECK(move.example.reward == approx(std::max(-1.0, 1 - 1 / move.gain)).epsilon(0.01).scale(1));
       else
-        CHECK(move.gain == approx(1.0).epsilon(0.021));
+        CHECK(move.gain == approx(1.0).epsilon(0.021).scale(1));
       problems.insert(move.problem);
     }
     CHECK(problems.size() >= 6);
@@ -116,10 +116,10 @@ TEST_CASE(
     tried[s][used] += 1;
     gained[s][used] += move.reward > 0 ? 1 : 0;
   }
-  CHECK(gained[0][0] / tried[0][0] == approx(0.55).epsilon(0.01));
-  CHECK(gained[0][1] / tried[0][1] == approx(0.45).epsilon(0.01));
-  CHECK(gained[1][0] / tried[1][0] == approx(0.5).epsilon(0.01));
-  CHECK(gained[1][1] / tried[1][1] == approx(0.5).epsilon(0.01));
+  CHECK(gained[0][0] / tried[0][0] == approx(0.55).epsilon(0.01).scale(1));
+  CHECK(gained[0][1] / tried[0][1] == approx(0.45).epsilon(0.01).scale(1));
+  CHECK(gained[1][0] / tried[1][0] == approx(0.5).epsilon(0.01).scale(1));
+  CHECK(gained[1][1] / tried[1][1] == approx(0.5).epsilon(0.01).scale(1));
 }
 
 TEST_CASE("kernelband: heads are warmed up by what was measured elsewhere, unless earlier runs say more") {
