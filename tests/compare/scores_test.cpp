@@ -12,6 +12,7 @@
 #include "../../src/compare/isotonic.hpp"
 #include "../../src/compare/quantile.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
 using kernelsearch::test::approx;
@@ -38,7 +39,6 @@ struct IsotonicCase {
 
 // Figures of the reference scorer, computed once.
 #include "score_cases.inc"
-#include "support/approx.hpp"
 
 std::vector<Landscape> landscapes() {
   std::vector<Landscape> all;

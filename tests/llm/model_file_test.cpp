@@ -128,10 +128,10 @@ TEST_CASE("model file: what is wrong is said with file, line and remedy") {
       {R"({"models": {"a": {"provider": "openai", "model": "x"}}, "roles": {"r": {"model": "b"}}})",
        {"/roles/r/model is not among `models`: \"b\""}},
   };
-  for (const auto& [text, parts] : wrong)
-    for (const char* part : parts) {
-      CAPTURE(text);
-      const std::string error = error_of(text);
+  for (const auto& one : wrong)
+    for (const char* part : one.second) {
+      CAPTURE(one.first);
+      const std::string error = error_of(one.first);
       CHECK_MESSAGE(file_has(error, part), error);
     }
 }

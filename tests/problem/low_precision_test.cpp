@@ -16,6 +16,7 @@
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/write_problem.hpp"
 #include "problem/problem_texts.hpp"
+#include "support/approx.hpp"
 
 using namespace kernelsearch;
 using namespace kernelsearch_test;
@@ -29,7 +30,6 @@ struct Rounded {
 };
 
 #include "../fixtures/low_precision/tables.inc"
-#include "support/approx.hpp"
 
 template <class Values, class Decode>
 int wrong_values(const Values& values, Decode decode) {
