@@ -9,8 +9,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -76,15 +79,23 @@ RoleChoice read_role(const std::string& name, const JsonCursor& place) {
   return choice;
 }
 
+template <class Numbers>
+Numbers read_numbers(const JsonCursor& place, double least,
+                     std::initializer_list<std::pair<std::string_view, double Numbers::*>> members) {
+  Numbers numbers;
+  for (const auto& [key, member] : members)
+    if (const auto given = place.find(key)) numbers.*member = number(*given, least);
+  return numbers;
+}
+
+/// For a million tokens.
 Prices read_prices(const JsonCursor& place) {
   place.only({"input", "output", "cached", "cache_written"});
-  Prices prices;
-  for (const auto& [key, member] : {std::pair{"input", &Prices::input},
-                                    {"output", &Prices::output},
-                                    {"cached", &Prices::cached},
-                                    {"cache_written", &Prices::cache_written}})
-    if (const auto given = place.find(key)) prices.*member = number(*given, 0.0);
-  return prices;
+  return read_numbers<Prices>(place, 0.0,
+                              {{"input", &Prices::input},
+                               {"output", &Prices::output},
+                               {"cached", &Prices::cached},
+                               {"cache_written", &Prices::cache_written}});
 }
 
 EndpointLimits read_limits(const JsonCursor& place) {
@@ -99,13 +110,11 @@ EndpointLimits read_limits(const JsonCursor& place) {
 /// In seconds.
 CallTimeouts read_timeouts(const JsonCursor& place) {
   place.only({"connect", "first_byte", "idle", "total"});
-  CallTimeouts timeouts;
-  for (const auto& [key, member] : {std::pair{"connect", &CallTimeouts::connect},
-                                    {"first_byte", &CallTimeouts::first_byte},
-                                    {"idle", &CallTimeouts::idle},
-                                    {"total", &CallTimeouts::total}})
-    if (const auto given = place.find(key)) timeouts.*member = number(*given, 0.001);
-  return timeouts;
+  return read_numbers<CallTimeouts>(place, 0.001,
+                                    {{"connect", &CallTimeouts::connect},
+                                     {"first_byte", &CallTimeouts::first_byte},
+                                     {"idle", &CallTimeouts::idle},
+                                     {"total", &CallTimeouts::total}});
 }
 
 std::vector<std::pair<std::string, std::string>> read_headers(const JsonCursor& place) {
@@ -143,7 +152,9 @@ Endpoint read_endpoint(const std::string& name, const JsonCursor& place) {
   constexpr Provider providers[] = {Provider::openai, Provider::anthropic};
   result.provider = providers[place.at("provider", "write openai or anthropic")
                                   .choice("provider", {"openai", "anthropic"})];
-  result.model = place.at("model", "write the provider's name of it").string("put it in quotes");
+  const JsonCursor model = place.at("model", "write the provider's name of it");
+  result.model = model.string("put it in quotes");
+  if (result.model.empty()) model.refuse("is empty", "write the provider's name of it");
   result.base_url = text(place.find("base_url"));
   if (result.base_url.empty())
     result.base_url =
@@ -182,7 +193,7 @@ ModelFile read_models(const JsonCursor& root) {
   if (const auto roles = root.find("roles"))
     for (const auto& [name, place] : members(*roles)) {
       result.roles.push_back(read_role(name, place));
-      if (const auto model = place.find("model")) known(*model);
+      if (!result.roles.back().model.empty()) known(place.at("model", ""));
     }
   const auto chosen = root.find("default");
   result.default_model = chosen ? text(chosen) : result.models.front().name;

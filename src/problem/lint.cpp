@@ -3,7 +3,6 @@
 #include "kernelsearch/problem/lint.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/traits.hpp"
+#include "whole_word.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -65,17 +65,8 @@ bool asks_for_openmp(const std::string& flag) {
   return flag == "-fopenmp" || flag.starts_with("-fopenmp=") || flag == "-qopenmp";
 }
 
-bool names(std::string_view text, std::string_view word) {
-  const auto part = [&](std::size_t at) {
-    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-  };
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
-    if (!part(at - 1) && !part(at + word.size())) return true;
-  return false;
-}
-
 /// A flag that defines a macro for the kernel which the reference names too, and which its own flags do not
-/// define: the reference would compute something else. Empty where there is none.
+/// define: the reference would compute something else. Empty if there is no such flag.
 std::string flag_not_of_reference(const Problem& problem) {
   for (const std::string& flag : problem.build.flags) {
     const std::string macro = flag.starts_with("-D") ? flag.substr(0, flag.find('=')) : "";
@@ -83,7 +74,8 @@ std::string flag_not_of_reference(const Problem& problem) {
     const auto& own = problem.reference.flags;
     const bool defined = std::any_of(
         own.begin(), own.end(), [&](const auto& each) { return each.substr(0, each.find('=')) == macro; });
-    if (!defined && names(problem.reference.source, std::string_view(macro).substr(2))) return flag;
+    if (!defined && detail::has_whole_word(problem.reference.source, std::string_view(macro).substr(2)))
+      return flag;
   }
   return "";
 }

@@ -3,15 +3,17 @@
 #include "kernelsearch/problem/text_features.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "kernelsearch/problem/problem.hpp"
+#include "whole_word.hpp"
 
 namespace kernelsearch {
 namespace {
+
+using detail::has_whole_word;
 
 /// The text without comments: what they mention is not there.
 std::string without_comments(std::string_view text) {
@@ -36,15 +38,6 @@ std::size_t occurrences(std::string_view text, std::initializer_list<std::string
          at = text.find(word, at + word.size()))
       ++count;
   return count;
-}
-
-bool has_word(std::string_view text, std::string_view word) {
-  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || !part(text[at - 1])) && (end == text.size() || !part(text[end]))) return true;
-  }
-  return false;
 }
 
 bool is_exact(const Problem& problem) {
@@ -73,7 +66,7 @@ Features text_features(const Problem& problem, const Kernel& kernel) {
           ? occurrences(code, {"<<<", "cudaLaunchKernel", "hipLaunchKernel", "cuLaunchKernel"})
           : static_cast<std::size_t>(std::count_if(problem.launch.begin(), problem.launch.end(),
                                                    [](const LaunchStep& step) { return step.zero.empty(); }));
-  if (launches > 0 && !has_word(host, "for") && !has_word(host, "while"))
+  if (launches > 0 && !has_whole_word(host, "for") && !has_whole_word(host, "while"))
     features.set("text.launches", static_cast<double>(launches));
   features.set("text.exact", is_exact(problem) ? 1 : 0);
   return features;

@@ -112,12 +112,8 @@ std::vector<fs::path> examples(std::string_view backend) {
   return support::device_examples(support::test_data() / ".." / "examples", backend);
 }
 
-/// Of NAME.json too what is its own is in the folder NAME, of NAME_BACKEND.json in the folder BACKEND/NAME.
+/// Of NAME.json too what is its own is in the folder NAME.
 fs::path best_file(const fs::path& path) {
-  const std::string stem = path.stem().string(), backend(to_string(support::test_backend()));
-  if (path.extension() == ".json" && stem.ends_with('_' + backend) &&
-      path.parent_path().filename() != backend)
-    return path.parent_path() / backend / stem.substr(0, stem.size() - backend.size() - 1) / "best_h200.json";
   return fs::path(path).replace_extension() / "best_h200.json";
 }
 

@@ -110,6 +110,7 @@ TEST_CASE("model file: what is wrong is said with file, line and remedy") {
       {R"({"models": {"a": {"provider": "opena", "model": "x"}}})",
        {"m.json:1: /models/a/provider is not a known provider: \"opena\"", "did you mean openai?"}},
       {R"({"models": {"a": {"provider": "openai"}}})", {"/models/a lacks the key \"model\""}},
+      {R"({"models": {"a": {"provider": "openai", "model": ""}}})", {"/models/a/model is empty"}},
       {R"({"models": {"a": {"model": "x"}}})", {"lacks the key \"provider\"", "openai or anthropic"}},
       {R"({"models": {}})", {"/models names no model"}},
       {"[]", {"the document is a list, not an object"}},

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -11,9 +10,9 @@
 
 namespace support {
 
-/// The problems in `examples/BACKEND`, in order of their names: folders with a problem.json, and NAME.json,
-/// which shares files with its neighbors. Then `examples/NAME_BACKEND.json`, which share files with problems
-/// of other backends.
+/// The problems of a backend, in order of their paths: in `examples/BACKEND` folders with a problem.json, and
+/// NAME.json, which shares files with its neighbors; and `examples/NAME_BACKEND.json`, which shares files
+/// with problems of other backends.
 inline std::vector<std::filesystem::path> device_examples(const std::filesystem::path& examples,
                                                           std::string_view backend) {
   namespace fs = std::filesystem;
@@ -22,13 +21,11 @@ inline std::vector<std::filesystem::path> device_examples(const std::filesystem:
     for (const fs::directory_entry& entry : fs::directory_iterator(examples / backend))
       if (fs::exists(entry.path() / "problem.json") || entry.path().extension() == ".json")
         found.push_back(entry.path());
-  const auto own = static_cast<std::ptrdiff_t>(found.size());
   const std::string of_several = '_' + std::string(backend);
   for (const fs::directory_entry& entry : fs::directory_iterator(examples))
     if (entry.path().extension() == ".json" && entry.path().stem().string().ends_with(of_several))
       found.push_back(entry.path());
-  std::sort(found.begin(), found.begin() + own);
-  std::sort(found.begin() + own, found.end());
+  std::sort(found.begin(), found.end());
   return found;
 }
 

@@ -73,7 +73,7 @@ std::optional<Fault> take_undisturbed(UndisturbedTime& taken, Once&& once) {
       again.add(seconds);
     }
     const bool longer = i > 0 && again.seconds() > taken.seconds();
-    if (i == 0 || !longer || (!again.is_disturbed() && again.agrees(taken))) taken = again;
+    if (!longer || (!again.is_disturbed() && again.agrees(taken))) taken = again;
     if (!taken.is_disturbed()) break;
   }
   return std::nullopt;

@@ -197,7 +197,7 @@ std::optional<Fault> HostJudge::lone_calls(std::size_t shape, std::size_t filled
       std::vector<double> each(called.size()), empty(called.size());
       for (std::size_t i = 0; i < called.size() && !fault; ++i) {
         fault = runner_->run(1, called[i], limit_seconds_, each[i]);
-        empty[i] = clock_.of_one_batch();
+        if (!fault) empty[i] = clock_.of_one_batch();
       }
       if (!fault) seconds = lone_seconds(each, empty);
     }
