@@ -15,7 +15,7 @@ target_compile_options(kernelsearch_build_flags INTERFACE
   # g++ 13 and newer report loops over lists in braces, which live as long as the loop.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>
   # g++ 14 reports copies of vectors in three ways: it takes their one element for more than one.
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,14>>:-Wno-array-bounds;-Wno-stringop-overread;-Wno-stringop-overflow>
+  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,14>>:-Wno-array-bounds;-Wno-stringop-overread;-Wno-stringop-overflow>"
   $<$<BOOL:${KERNELSEARCH_WERROR}>:-Werror>)
 if(KERNELSEARCH_SANITIZE)
   target_compile_options(kernelsearch_build_flags INTERFACE
