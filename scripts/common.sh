@@ -10,7 +10,8 @@ jobs=${JOBS:-$(nproc)}
 # name of its own, Debian 13 and Ubuntu 24.04 under the plain one.
 build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libeigen3-dev libsqlite3-dev
   libcli11-dev libssl-dev zlib1g-dev 'libboost-dev>=1.81|libboost1.81-dev' bubblewrap)
-test_packages=(doctest-dev ccache clang clang-format python3)
+# libzstd-dev: Debian 13's libcrypto.pc names it for programs that are linked with static libraries.
+test_packages=(doctest-dev ccache clang clang-format python3 git libzstd-dev)
 
 say() { printf '\n== %s\n' "$*" >&2; }
 die() { printf '%s\n' "$*" >&2; exit 1; }

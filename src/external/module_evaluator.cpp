@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -435,6 +436,9 @@ ModuleEvaluator::ModuleEvaluator(Problem problem, HostOptions options, ModulePea
   self.identity = "module by " + self.described.name + " " + self.described.version +
                   ", timed by slope, digest " + sha256(text + tools).substr(0, 16) + "; " + tools;
   if (!self.described.compiles) self.not_compiled = "there is no torch.compile";
+  if (const char* wish = std::getenv("KERNELSEARCH_TORCH_COMPILE");
+      wish != nullptr && std::string(wish) == "0")
+    self.not_compiled = "KERNELSEARCH_TORCH_COMPILE is 0";
   if (!self.options.notes) return;
   for (const std::string& note : self.described.notes) self.options.notes("the module: " + note);
   for (const std::string& answer : self.described.trivial)

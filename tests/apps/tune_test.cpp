@@ -6,11 +6,9 @@
 #include <string>
 
 #include "apps/command.hpp"
-#include "support/approx.hpp"
 #include "support/check_has.hpp"
 
 using namespace kernelsearch_test;
-using kernelsearch::test::approx;
 
 namespace {
 
@@ -266,11 +264,12 @@ TEST_CASE("command: tune keeps a recording that can be replayed, of all configur
   CHECK(recorded["combinations"] == "4");
   CHECK(recorded["kernel"] == "mine");
   CHECK(recorded["recorded_seconds"]["build"].get<double>() > 0);
-  CHECK(recorded["best"]["seconds"].get<double>() == approx(ran.json()["best"]["seconds"].get<double>()));
-  // The same from the store, and as an export.
+  // The same from the store, and as an export. The winner may be another: finalists are compared in pairs.
   const auto stored = desk.kernelsearch({"inspect", "runs.db:latest", "--json"}).json();
   REQUIRE(stored.is_object());
   CHECK(stored["verdicts"] == recorded["verdicts"]);
+  CHECK(recorded["best"]["seconds"].get<double>() > 0);
+  CHECK(recorded["best"] == stored["best"]);
   CHECK(desk.kernelsearch({"export", "latest", "--store", "runs.db", "--format", "cachefile", "--space",
                            "mine", "-o", "x.json"})
             .code == 0);

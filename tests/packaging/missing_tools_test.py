@@ -13,7 +13,7 @@ SOURCE = sys.argv[1]
 
 def refusal(*options):
     with tempfile.TemporaryDirectory() as build:
-        run = subprocess.run(["cmake", "-S", SOURCE, "-B", build, *options], capture_output=True, text=True)
+        run = subprocess.run(["cmake", "-G", "Ninja", "-S", SOURCE, "-B", build, *options], capture_output=True, text=True)
         if run.returncode == 0:
             sys.exit(f"configured in spite of {options}")
         return " ".join(run.stderr.split())

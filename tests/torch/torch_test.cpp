@@ -222,6 +222,14 @@ TEST_CASE("modules: the module itself is measured beside an answer") {
   REQUIRE(evaluation.measurement.speedup);
   CHECK(evaluation.measurement.speedup->pairs == 2);
   check_has(evaluation.provenance, "torch.compile");
+
+  setenv("KERNELSEARCH_TORCH_COMPILE", "0", 1);
+  ModuleEvaluator eager_only(read_problem(tree / "examples" / "torch" / "chain.py"), options);
+  unsetenv("KERNELSEARCH_TORCH_COMPILE");
+  const Evaluation beside_eager = eager_only.evaluate(eager_only.problem().default_candidate(), {});
+  REQUIRE(beside_eager.measurement.speedup);
+  CHECK(beside_eager.measurement.speedup->pairs == 2);
+  check_has(beside_eager.provenance, "not compared with torch.compile: KERNELSEARCH_TORCH_COMPILE is 0");
 }
 
 TEST_CASE("definitions: the reference answers itself, and a solution that writes its outputs") {
