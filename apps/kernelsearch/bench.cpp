@@ -185,7 +185,7 @@ struct BenchLane {
   int from = -1;
   std::size_t task = 0;
   Clock::time_point begun, asked;
-  bool late = false, stopping = false;
+  bool late = false, stopping = false, alone = false;
 };
 
 BenchLane started(const BenchCommand& command, const BenchPlan& plan, std::size_t task, std::size_t lane) {
@@ -213,7 +213,7 @@ BenchLane started(const BenchCommand& command, const BenchPlan& plan, std::size_
     ::_exit(0);
   }
   ::close(ends[1]);
-  return {pid, ends[0], task, Clock::now(), {}, false, false};
+  return {pid, ends[0], task, Clock::now(), {}};
 }
 
 std::string all_of(int from) {
@@ -272,7 +272,16 @@ void say(const TaskScore& score, std::size_t done, std::size_t all) {
   print_clean(stderr, "{}/{} {}: {}\n", done, all, score.task, what);
 }
 
-/// All tasks in lanes, each in a process; those that a stop left out are `not run`.
+/// Whether a task had too little memory, of a device or of the host, in the words of PyTorch, CUDA and libc.
+bool lacked_memory(const TaskScore& score) {
+  if (score.state != "refused" && score.state != "failed") return false;
+  for (const std::string_view words : {"out of memory", "OutOfMemory", "Cannot allocate memory", "bad_alloc"})
+    if (score.reason.find(words) != std::string::npos) return true;
+  return false;
+}
+
+/// All tasks in lanes, each in a process; those that a stop left out are `not run`. A task that lacked memory
+/// while others ran is tried again when all others have ended.
 std::vector<TaskScore> work(const BenchCommand& command, const BenchPlan& plan, const Interrupt& interrupt) {
   std::vector<TaskScore> scores;
   for (const BenchTask& task : plan.tasks) {
@@ -280,13 +289,18 @@ std::vector<TaskScore> work(const BenchCommand& command, const BenchPlan& plan, 
     scores.back().task = task.name;
   }
   std::map<std::size_t, BenchLane> lanes;
+  std::vector<std::size_t> again;
   std::size_t next = 0, done = 0;
   const auto ask_to_stop = [](BenchLane& lane) {
     if (std::exchange(lane.stopping, true)) return;
     ::kill(lane.pid, SIGTERM);
     lane.asked = Clock::now();
   };
-  while (!lanes.empty() || (next < plan.tasks.size() && !interrupt.requested())) {
+  while (!lanes.empty() || ((next < plan.tasks.size() || !again.empty()) && !interrupt.requested())) {
+    if (lanes.empty() && next == plan.tasks.size()) {
+      lanes.emplace(0, started(command, plan, again.back(), 0)).first->second.alone = true;
+      again.pop_back();
+    }
     for (std::size_t lane = 0; lane < command.parallel; ++lane)
       if (!lanes.count(lane) && next < plan.tasks.size() && !interrupt.requested()) {
         lanes.emplace(lane, started(command, plan, next, lane));
@@ -298,6 +312,14 @@ std::vector<TaskScore> work(const BenchCommand& command, const BenchPlan& plan, 
       rusage used{};
       if (::wait4(lane.pid, &status, WNOHANG, &used) == lane.pid) {
         scores[lane.task] = score_of(plan, lane, all_of(lane.from), status, used, command.task_limit);
+        if (command.parallel > 1 && !lane.alone && lacked_memory(scores[lane.task])) {
+          if (!command.quiet)
+            print_clean(stderr, "{}: too little memory beside other tasks; again when they have ended\n",
+                        scores[lane.task].task);
+          again.push_back(lane.task);
+          at = lanes.erase(at);
+          continue;
+        }
         ++done;
         if (!command.quiet) say(scores[lane.task], done, plan.tasks.size());
         at = lanes.erase(at);

@@ -103,6 +103,25 @@ TEST_CASE("bench: a killed benchmark goes on, and a task that is none is refused
   CHECK(task_of(again, "two")["memory_mib"] == 0);  // nothing was measured
 }
 
+TEST_CASE("bench: a task that lacks memory beside others is tried again alone, others are not") {
+  const Desk desk;
+  write_tasks(desk);
+  // Its reference compiles once the other task's winner has been written; until then memory is short.
+  const std::string winner = (desk.path() / "out/winners/one/one_best.cpp").string();
+  const auto two = desk.path() / "tasks/two/problem.json";
+  auto problem = nlohmann::json::parse(read_text(two));
+  std::string& reference = problem["reference"]["source"]["text"].get_ref<std::string&>();
+  reference = "#if !__has_include(\"" + winner + "\")\n#error CUDA out of memory\n#endif\n" + reference;
+  write_text(two, problem.dump());
+  const Ran ran = desk.kernelsearch(searching({"--parallel", "2"}));
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(task_of(ran.json(), "one")["state"] == "right");
+  CHECK(task_of(ran.json(), "two")["state"] == "right");
+  CHECK(task_of(ran.json(), "bad")["state"] == "refused");
+  check_has(ran.err, "two: too little memory beside other tasks; again when they have ended");
+  CHECK(ran.err.find("bad: too little memory") == std::string::npos);
+}
+
 TEST_CASE("bench: answers of others are judged, with what their harness says beside it") {
   const Desk desk;
   write_tasks(desk);
