@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The kernelsearch authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "kernelsearch/problem/kernel.hpp"
+
+namespace kernelsearch::detail {
+
+/// Whether the spaces have the same tunables, in values, defaults and conditions, and the same valid
+/// configurations, whatever constraints say so. Where the constraints of both together make a space that is
+/// too large to be counted (DeclaredTunablesLimits::max_states), the spaces count as different.
+[[nodiscard]] bool same_space(const Space& a, const Space& b);
+
+/// Whether the kernels have the same `code_key` and `same_space`: one of them would tell nothing new of the
+/// other.
+[[nodiscard]] bool same_kernel(const Kernel& a, const Kernel& b);
+
+}  // namespace kernelsearch::detail
