@@ -85,7 +85,7 @@ void Device::perform(const gpu::FindOverrun& a) {
   std::uint64_t found[2] = {0, 0};
   for (std::size_t z = 0; z < around.size() && found[0] == 0; ++z) {
     std::uint64_t word = a.seed + z;
-    const auto changed = [&](std::uint64_t bytes) {  // of so many from the beginning of the zone on
+    const auto changed = [&](std::uint64_t bytes) {  // from the beginning of the zone on
       Zone part{around[z].begin, bytes};
       std::uint64_t count = 0;
       check(driver_->set_bytes(result, 0, sizeof count, stream_), "preparing a result");

@@ -7,8 +7,8 @@
 namespace kernelsearch::detail {
 
 /// Whether the spaces have the same tunables, in values, defaults and conditions, and the same valid
-/// configurations, whatever constraints say so. Where the constraints of both together make a space that is
-/// too large to be counted (DeclaredTunablesLimits::max_states), the spaces count as different.
+/// configurations, even if their constraints differ. Where the constraints of both together make a space that
+/// is too large to be counted (DeclaredTunablesLimits::max_states), the spaces count as different.
 [[nodiscard]] bool same_space(const Space& a, const Space& b);
 
 /// Whether the kernels have the same `code_key` and `same_space`: one of them would tell nothing new of the

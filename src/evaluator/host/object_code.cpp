@@ -406,7 +406,8 @@ ObjectCode Reader::code(std::string_view entry) {
     }
     if (!own) return;
     work[loop] += kinds[line].work;
-    if (line > 0 && !code.places[line - 1].loop) code.places[line - 1].loop = loop;  // flow[0] is no place
+    if (line > 0 && !code.places[line - 1].loop)
+      code.places[line - 1].loop = loop;  // flow[0] is not an instruction
   };
   const std::vector<CodeLoop> found = code_loops(flow, visit);
   for (std::size_t i = 0; i < found.size(); ++i)
