@@ -10,20 +10,19 @@
 #include "kernelsearch/agents/function_signature.hpp"
 
 namespace kernelsearch::detail {
-namespace {
 
-bool same_tunable(const Tunable& a, const Tunable& b) {
-  const auto condition = [](const Tunable& one) { return one.active_if ? one.active_if->text() : ""; };
+bool adds_nothing(const Tunable& a, const Tunable& b) {
   return a.name == b.name && a.values == b.values && a.default_index == b.default_index &&
-         condition(a) == condition(b);
+         (!a.active_if || (b.active_if && a.active_if->text() == b.active_if->text()));
 }
-
-}  // namespace
 
 bool same_space(const Space& a, const Space& b) {
   if (&a.data() == &b.data()) return true;
-  if (a.count() != b.count() || !std::equal(a.tunables().begin(), a.tunables().end(), b.tunables().begin(),
-                                            b.tunables().end(), same_tunable))
+  const auto same = [](const Tunable& one, const Tunable& other) {
+    return adds_nothing(one, other) && adds_nothing(other, one);
+  };
+  if (a.count() != b.count() ||
+      !std::equal(a.tunables().begin(), a.tunables().end(), b.tunables().begin(), b.tunables().end(), same))
     return false;
   // Sets of the same size are equal where what they have in common has that size too.
   std::vector<Constraint> both(a.constraints().begin(), a.constraints().end());

@@ -6,6 +6,9 @@
 
 namespace kernelsearch::detail {
 
+/// Whether declaring `a` again changes nothing of the tunable `b`.
+[[nodiscard]] bool adds_nothing(const Tunable& a, const Tunable& b);
+
 /// Whether the spaces have the same tunables, in values, defaults and conditions, and the same valid
 /// configurations, even if their constraints differ. Where the constraints of both together make a space that
 /// is too large to be counted (DeclaredTunablesLimits::max_states), the spaces count as different.
