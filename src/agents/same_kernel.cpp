@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernelsearch/agents/declared_tunables.hpp"
 #include "kernelsearch/agents/function_signature.hpp"
 
 namespace kernelsearch::detail {
@@ -16,7 +15,7 @@ bool adds_nothing(const Tunable& a, const Tunable& b) {
          (!a.active_if || (b.active_if && a.active_if->text() == b.active_if->text()));
 }
 
-bool same_space(const Space& a, const Space& b) {
+bool same_space(const Space& a, const Space& b, std::size_t max_states) {
   if (&a.data() == &b.data()) return true;
   const auto same = [](const Tunable& one, const Tunable& other) {
     return adds_nothing(one, other) && adds_nothing(other, one);
@@ -32,7 +31,7 @@ bool same_space(const Space& a, const Space& b) {
         }))
       both.push_back(one);
   const Result<Space> common = Space::try_build({a.tunables().begin(), a.tunables().end()}, std::move(both),
-                                                {.max_states = DeclaredTunablesLimits{}.max_states});
+                                                {.max_states = max_states});
   return common && common->count() == a.count();
 }
 
