@@ -47,6 +47,9 @@ TEST_CASE("GpuCodeInspector: all kernels of a launch function's library, with wh
   std::ofstream(cuobjdump) << "#!/bin/sh\necho \"$1 $2\" >> \"$(dirname \"$0\")/words\"\n"
                               "for file; do :; done\ncat \"$file\"\n";
   chmod(cuobjdump.c_str(), 0700);
+  const char* const wish = std::getenv("KERNELSEARCH_CUOBJDUMP");  // which would come before both
+  const std::string kept = wish != nullptr ? wish : "";
+  unsetenv("KERNELSEARCH_CUOBJDUMP");
   setenv("KERNELSEARCH_NVDISASM", nvdisasm.path().c_str(), 1);
   GpuCodeInspector inspector;
   std::string header(20, '\0');
@@ -77,6 +80,7 @@ TEST_CASE("GpuCodeInspector: all kernels of a launch function's library, with wh
   library.library = true;
   CHECK(inspector.inspect(library).empty());
   unsetenv("KERNELSEARCH_NVDISASM");
+  if (!kept.empty()) setenv("KERNELSEARCH_CUOBJDUMP", kept.c_str(), 1);
 }
 
 TEST_CASE("GpuCodeInspector: what cannot be read has no features") {
