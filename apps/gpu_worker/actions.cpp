@@ -79,6 +79,37 @@ void Device::perform(const gpu::CheckGuard& a) {
   }
 }
 
+void Device::perform(const gpu::FindOverrun& a) {
+  Address result = next_value(2);
+  const std::array<Zone, 2> around = zones(buffer(a.buffer));
+  std::uint64_t found[2] = {0, 0};
+  for (std::size_t z = 0; z < around.size() && found[0] == 0; ++z) {
+    std::uint64_t word = a.seed + z;
+    const auto changed = [&](std::uint64_t bytes) {  // from the beginning of the zone on
+      Zone part{around[z].begin, bytes};
+      std::uint64_t count = 0;
+      check(driver_->set_bytes(result, 0, sizeof count, stream_), "preparing a result");
+      const gpu::LaunchParameter p[] = {place(part.begin), number(part.bytes), number(word), place(result)};
+      if (bytes > 0) serve(gpu::service_pattern_check, bytes, p);
+      check(driver_->stream_synchronize(stream_), "running a kernel of our own");
+      check(driver_->copy_out(&count, result, sizeof count), "reading results");
+      return count;
+    };
+    const std::uint64_t all = changed(around[z].bytes);
+    if (all == 0) continue;
+    // The bytes up to the first that has changed, or up to the last one: what lies next to the array.
+    const std::uint64_t wanted = z == 0 ? all : 1;
+    std::uint64_t too_few = 0, enough = around[z].bytes;
+    while (enough - too_few > 1) {
+      const std::uint64_t middle = too_few + (enough - too_few) / 2;
+      (changed(middle) >= wanted ? enough : too_few) = middle;
+    }
+    found[0] = z + 1;
+    found[1] = z == 0 ? around[z].bytes - enough : enough - 1;
+  }
+  check(driver_->copy_in(result, found, sizeof found), "writing results");
+}
+
 void Device::perform(const gpu::CallProgram& action) {
   const auto found = programs_.find(action.program);
   if (found == programs_.end()) throw Failure{gpu::invalid_value, "there is no such program"};

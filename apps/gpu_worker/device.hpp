@@ -95,6 +95,7 @@ class Device {
   double absolute_of(const gpu::CompareArrays& action);
   void perform(const gpu::ComputeSlack& action);
   void perform(const gpu::ReadElement& action);
+  void perform(const gpu::FindOverrun& action);
   void enter(const Loaded& library, void* const* parameters) const;
   /// One of the two zones around a buffer.
   struct Zone {

@@ -241,7 +241,8 @@ std::string code_key(const Regions& regions) {
     key = detail::trimmed_right(key);
     key += '\0';
   }
-  return key + declaring_lines(regions.macros);  // comments to the compiler, but not to the kernel
+  // A launch is a comment to the compiler, but not to the kernel.
+  return key + declaring_lines(without_declarations(regions.macros));
 }
 
 }  // namespace kernelsearch

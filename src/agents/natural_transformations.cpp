@@ -7,7 +7,6 @@
 
 #include "exchange.hpp"
 #include "kernelsearch/agents/config_key.hpp"
-#include "kernelsearch/agents/function_signature.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/agents/refusal.hpp"
 #include "kernelsearch/agents/sign_text.hpp"
@@ -17,6 +16,7 @@
 #include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/core/shown_verdict.hpp"
+#include "same_kernel.hpp"
 #include "unanswered.hpp"
 
 namespace kernelsearch {
@@ -90,20 +90,11 @@ Transformation repair() {
   return mend;
 }
 
-bool same_tunables(const Space& a, const Space& b) {
-  bool same = a.size() == b.size();
-  for (std::size_t i = 0; same && i < a.size(); ++i)
-    same = a.tunable(i).name == b.tunable(i).name && a.tunable(i).values == b.tunable(i).values;
-  return same;
-}
-
-/// What came of the same code with the same tunables, if it was tried.
+/// What came of the same kernel, if it was tried.
 std::optional<Outcome> twin_of(const Kernel& kernel, const History<Candidate>& history) {
-  const std::string key = code_key(kernel.regions);
   for (std::size_t i = 0; i < history.size(); ++i)
     if (const Trial<Candidate> trial = history[i];
-        trial.candidate && same_tunables(trial.candidate->kernel->space, kernel.space) &&
-        code_key(trial.candidate->kernel->regions) == key)
+        trial.candidate && detail::same_kernel(*trial.candidate->kernel, kernel))
       return trial.outcome;
   return std::nullopt;
 }

@@ -114,8 +114,11 @@ std::string loop_text(const Features& features, std::string_view prefix,
   const std::string_view where = loop ? "loop." : "";
   const auto instructions = value(where, "instructions");
   if (!instructions) return {};
-  std::string text = fmt::format("- {}: {:.4g} instructions",
-                                 loop ? "hot loop" : "machine code (no hot loop is known)", *instructions);
+  const auto share = features.find(std::string(prefix) + "hot_loop.share");
+  const std::string which = !loop   ? "machine code (no hot loop is known)"
+                            : share ? fmt::format("hot loop (by samples: {:.3g} % of the time)", *share)
+                                    : "hot loop (guessed from the code)";
+  std::string text = fmt::format("- {}: {:.4g} instructions", which, *instructions);
   for (const auto& [kind, words] : kinds) {
     const auto count = value(where, kind);
     const bool always = std::find(even_if_none.begin(), even_if_none.end(), kind) != even_if_none.end();

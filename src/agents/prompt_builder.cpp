@@ -20,6 +20,7 @@
 #include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/traits.hpp"
 #include "lines.hpp"
+#include "same_kernel.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -350,10 +351,12 @@ ReplyExpectation PromptBuilder::expectation(const Start& start, const History<Ca
   expectation.regions = regions_;
   expectation.problem = &problem_;
   expectation.tunables = options_.tunables;
-  expectation.tried = [this, &history](const std::string& key) {
+  expectation.tried = [this, &history](const Kernel& kernel) {
+    const std::string key = code_key(kernel.regions);
     for (std::size_t i = 0; i < history.size(); ++i)
-      if (const Trial<Candidate> trial = history[i];
-          trial.candidate && key_of(trial.candidate->kernel) == key)
+      if (const Trial<Candidate> trial = history[i]; trial.candidate &&
+                                                     key_of(trial.candidate->kernel) == key &&
+                                                     same_space(trial.candidate->kernel->space, kernel.space))
         return fmt::format("kernel {}, {}", number(trial.outcome.id), came_of(trial.outcome));
     return std::string();
   };

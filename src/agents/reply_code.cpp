@@ -17,6 +17,7 @@
 #include "kernelsearch/problem/kernel_launch.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "lines.hpp"
+#include "same_kernel.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -161,11 +162,14 @@ ReplyJudgement judge_kernel(const Kernel& kernel, const ReplyExpectation& expect
         return {ReplyFault::changed_signature, "The signature must stay " + wanted->text(function) +
                                                    ", but it became " + given->text(function) + '.'};
     }
-  const std::string key = code_key(regions);
-  if (key == code_key(before))
-    return {ReplyFault::same_code, "The code is the same as before: nothing but blanks or comments changed."};
+  if (detail::same_kernel(kernel, *expectation.parent))
+    return {ReplyFault::same_code,
+            std::string("The code is the same as before: nothing but blanks or comments changed") +
+                (declaring_lines(regions.macros) == declaring_lines(before.macros)
+                     ? "."
+                     : ", and what is declared leaves the same configurations of the same tunables.")};
   if (!expectation.tried) return {};
-  if (const std::string twin = expectation.tried(key); !twin.empty())
+  if (const std::string twin = expectation.tried(kernel); !twin.empty())
     return {ReplyFault::same_code, "The code equals " + twin + ". Change something that was not tried."};
   return {};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agents/read_declared.hpp"
+#include "agents/same_kernel.hpp"
 #include "kernelsearch/agents/function_signature.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/text.hpp"
@@ -50,12 +51,6 @@ Tunable* tunable_named(std::vector<Tunable>& tunables, const std::string& name) 
   const auto found =
       std::find_if(tunables.begin(), tunables.end(), [&](const Tunable& one) { return one.name == name; });
   return found == tunables.end() ? nullptr : &*found;
-}
-
-/// Whether declaring `a` again changes nothing of the problem's tunable `b`.
-bool same_tunable(const Tunable& a, const Tunable& b) {
-  return a.name == b.name && a.values == b.values && a.default_index == b.default_index &&
-         (!a.active_if || (b.active_if && a.active_if->text() == b.active_if->text()));
 }
 
 /// A kernel's declarations while a reply's are joined to them.
@@ -179,7 +174,7 @@ class Declaring {
     }
     std::erase_if(declared_.tunables, [&](const Tunable& one) {
       const auto at = base_.find(one.name);
-      return at && same_tunable(one, base_.tunable(*at));
+      return at && detail::adds_nothing(one, base_.tunable(*at));
     });
   }
 

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "judge/fresh_inputs.hpp"
+#include "judge/overrun_text.hpp"
 #include "judge/protocol.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
@@ -466,15 +467,12 @@ std::optional<Slots::Overrun> Slots::overrun(std::size_t slot) const {
       if (offsets_[a] < end) before = a;
       if (offsets_[a] >= end && !behind) behind = a;
     }
-    const auto size = [this](std::size_t a) {
-      return static_cast<std::int64_t>(stored_bytes(plan_->arguments[a], storage_));
-    };
     // The array that is nearer.
     if (before && (!behind || from - zone <= last - to))
-      found = Overrun{*before, static_cast<std::int64_t>(plan_->arguments[*before].count) +
-                                   (from - (base + offsets_[*before] + bytes_[*before])) / size(*before)};
+      found = Overrun{*before, index_behind(plan_->arguments[*before], storage_,
+                                            from - (base + offsets_[*before] + bytes_[*before]))};
     else if (behind)
-      found = Overrun{*behind, -((last - to) / size(*behind) + 1)};
+      found = Overrun{*behind, index_before(plan_->arguments[*behind], storage_, last - to)};
     return false;
   });
   return found;

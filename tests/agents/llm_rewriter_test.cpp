@@ -246,6 +246,18 @@ TEST_CASE("llm rewriter: the same code again, also of an older kernel, is a faul
   CHECK(made.failure.find("same_code") != std::string::npos);
 }
 
+TEST_CASE("llm rewriter: the same code with other tunables is another kernel than the one that was tried") {
+  One one;
+  one.trials.add({one.root}, {"TILE"}, Evaluation::succeeded(0.9));
+  const std::string code = word_block("  TILE\n");
+  const auto declaring = [](const std::string& json) { return "```json\n" + json + "\n```\n"; };
+  RuleChat same(std::vector<std::string>{code + declaring(R"({"constraints": ["block > 0"]})")});
+  CHECK(one.make(same).failure.find("same_code") != std::string::npos);
+  RuleChat other(std::vector<std::string>{code + declaring(R"({"tunables": {"TILE": [8, 16]}})")});
+  const auto made = one.make(other);
+  CHECK_MESSAGE(made.candidates.size() == 1, made.failure);
+}
+
 TEST_CASE("llm rewriter: that a strategy does not apply is an answer, for one question and no trial") {
   One one;
   ExchangeList log;

@@ -46,11 +46,11 @@ TEST_CASE("observed: an H200's recorded counters become a few lines with units, 
       "It reaches 3.77 % of what the roofline allows: the limit that comes first is computing, but it is "
       "held up before it gets there (latency, instructions around the work, or units that are used "
       "badly); warps wait mostly for data from global or local memory (long_scoreboard)."));
-  CHECK(tells(
-      text,
-      "- hot loop: 10 instructions, 0 on the matrix units, 1 fused multiplications with addition, 2 loads "
-      "from global memory, 0 loads and stores of local memory (spills)\n"));
-  CHECK(tells(text, "- hot loop: "));
+  CHECK(tells(text,
+              "- hot loop (guessed from the code): 10 instructions, 0 on the matrix units, 1 fused "
+              "multiplications with addition, 2 loads "
+              "from global memory, 0 loads and stores of local memory (spills)\n"));
+  CHECK(tells(text, "- hot loop (guessed from the code): "));
   CHECK(tells(text, "warps wait most for: "));
   const auto waits = text.substr(text.find("warps wait most for"));
   CHECK(std::count(waits.begin(), waits.begin() + static_cast<std::ptrdiff_t>(waits.find('\n')), '%') == 3);
@@ -70,10 +70,10 @@ TEST_CASE(
   const std::string text = observed_text(features);
   CAPTURE(text);
   // An absent count (of 256 bits) is not shown as 0.
-  CHECK(tells(
-      text,
-      "- hot loop: 40 instructions, 24 on vectors of 512 bits, 0 scalar floating-point operations, 3 loads "
-      "and stores of spilled values\n"));
+  CHECK(tells(text,
+              "- hot loop (guessed from the code): 40 instructions, 24 on vectors of 512 bits, 0 scalar "
+              "floating-point operations, 3 loads "
+              "and stores of spilled values\n"));
   CHECK(tells(text, "counted work: 60 Gop/s (50.8 % of the peak)"));
   CHECK(tells(
       text,
@@ -85,6 +85,17 @@ TEST_CASE(
   CHECK(tells(limit_text(features), "runs at 93 % of what the roofline allows"));
   CHECK(observed_text({}).empty());
   CHECK(limit_text({}).empty());
+}
+
+TEST_CASE("observed: whether the hot loop was sampled or guessed is said") {
+  Features features;
+  features.set("code.loop.instructions", 12);
+  check_has(observed_text(features, 8), "- hot loop (guessed from the code): 12 instructions");
+  features.set("code.hot_loop.share", 83.26);
+  const std::string text = observed_text(features, 8);
+  check_has(text, "- hot loop (by samples: 83.3 % of the time): 12 instructions");
+  CHECK(text.find("guessed") == std::string::npos);
+  CHECK(text.find("code.") == std::string::npos);
 }
 
 TEST_CASE("observed: what the hot loop calls, from which line, and what of the time it takes") {

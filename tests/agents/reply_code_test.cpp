@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "agents/same_kernel.hpp"
 #include "kernelsearch/agents/declared_tunables.hpp"
 #include "kernelsearch/agents/function_signature.hpp"
 #include "kernelsearch/agents/tunable_header.hpp"
@@ -105,9 +106,10 @@ TEST_CASE("reply code: every fault has its name") {
   const ReplyExpectation nameless{.parent = &code_parent};
   CHECK(read_reply_code(block("int a;\n"), false, nameless).judgement.fault == ReplyFault::wrong_region);
   const ReplyExpectation tried{
-      .parent = &code_parent, .functions = {"f"}, .tried = [](const std::string& key) {
-        return std::string(key == code_key({with("  g();\n"), "", "#define ONE 1\n"}) ? "kernel 12, 2.7 ms"
-                                                                                      : "");
+      .parent = &code_parent, .functions = {"f"}, .tried = [](const Kernel& kernel) {
+        return std::string(code_key(kernel.regions) == code_key({with("  g();\n"), "", "#define ONE 1\n"})
+                               ? "kernel 12, 2.7 ms"
+                               : "");
       }};
   const ReplyJudgement twin = read_reply_code(block(with("  g();  // again\n")), false, tried).judgement;
   CHECK(twin.fault == ReplyFault::same_code);
@@ -137,6 +139,53 @@ TEST_CASE("reply code: declared tunables extend the space") {
   CHECK_FALSE(refused.kernel.has_value());
   CHECK(refused.judgement.detail.find("Nothing searches tunables here") != std::string::npos);
   CHECK(read_reply_code(block(with("  g();\n")), false, without).judgement.ok());
+}
+
+TEST_CASE("reply code: a constraint that excludes no configuration makes no new kernel") {
+  const std::string code = with("  g(TILE, WAYS);\n");
+  const auto declaring = [&](const std::string& tunables, const std::string& constraints) {
+    return block("// as a declaration says\n" + code) +
+           block("{\"tunables\": " + tunables + ", \"constraints\": [" + constraints + "]}\n", "json");
+  };
+  const std::string tunables = R"({"TILE": [8, 16], "WAYS": [1, 2]})", constraint = "\"TILE * WAYS <= 16\"";
+  const ReplyCode known = read(declaring(tunables, constraint));
+  REQUIRE_MESSAGE(known.judgement.ok(), known.judgement.detail);
+  Problem problem;
+  problem.kernel = code_parent;
+  const auto again = [&](const std::string& reply) {
+    return read_reply_code(reply, false, {.parent = &*known.kernel, .problem = &problem, .functions = {"f"}})
+        .judgement;
+  };
+  for (const char* same : {R"("TILE * WAYS <= 16")", R"("TILE * WAYS <= 16", "TILE >= 8")",
+                           R"("TILE * WAYS < 32")", R"("WAYS < 3", "TILE < 16 or WAYS < 2")"}) {
+    CAPTURE(same);
+    const ReplyJudgement twin = again(declaring(tunables, same));
+    CHECK(twin.fault == ReplyFault::same_code);
+  }
+  CHECK(again(declaring(tunables, constraint + ", \"TILE >= 8\""))
+            .detail.find("leaves the same configurations") != std::string::npos);
+  for (const char* other :
+       {"", R"("TILE * WAYS <= 8")", R"("TILE * WAYS >= 16")"}) {  // the last has 3 as well
+    CAPTURE(other);
+    CHECK(again(declaring(tunables, other)).ok());
+  }
+  for (const char* other : {R"({"TILE": [8, 16, 32], "WAYS": [1, 2]})", R"({"TILE": [4, 8], "WAYS": [1, 2]})",
+                            R"({"TILE": {"values": [8, 16], "default": 16}, "WAYS": [1, 2]})",
+                            R"({"TILE": [8, 16], "WAYS": {"values": [1, 2], "if": "TILE < 16"}})"}) {
+    CAPTURE(other);
+    CHECK(again(declaring(other, constraint)).ok());
+  }
+}
+
+TEST_CASE("reply code: spaces that cannot be counted together are different ones") {
+  const auto space = [](const std::string& constraint) {
+    return Space::build(
+        {Tunable::integer("A", 1, 60), Tunable::integer("B", 1, 60), Tunable::integer("C", 1, 9)},
+        {constraint});
+  };
+  const Space one = space("A * B % 47 != C"), other = space("A * B % 47 != C + 0");
+  CHECK(detail::same_space(one, other));
+  CHECK(!detail::same_space(one, other, 10));  // partial configurations that may be kept apart
 }
 
 TEST_CASE("reply code: what a kernel declares stands in its text and is passed on to its children") {
@@ -345,7 +394,7 @@ TEST_CASE("reply code: any reply is a kernel or a fault; a kernel always keeps i
     }
     ++kernels;
     CHECK(function_signature(result.kernel->regions.device, "f") == function_signature(device, "f"));
-    CHECK(code_key(result.kernel->regions) != code_key(code_parent.regions));
+    CHECK(!detail::same_kernel(*result.kernel, code_parent));
   }
   CHECK(kernels > 500);
 }

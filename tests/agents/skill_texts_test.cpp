@@ -136,7 +136,7 @@ TEST_CASE("skill texts: an H200's recorded counters and the published methods na
       text.substr(text.find("## Profile"), text.find("## Methods chosen") - text.find("## Profile"));
   CAPTURE(seen);
   CHECK(seen.find("- use of the device, of its peaks: multiprocessors 38.1 %") != std::string::npos);
-  CHECK(seen.find("- hot loop: 10 instructions") != std::string::npos);
+  CHECK(seen.find("- hot loop (guessed from the code): 10 instructions") != std::string::npos);
   CHECK(seen.find("It reaches 3.77 % of what the roofline allows") != std::string::npos);
   for (const char* raw : {"ncu.", "sass.", "watts", "temperature", "_utilisation", "__"}) {
     CAPTURE(raw);

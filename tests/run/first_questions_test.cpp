@@ -118,7 +118,7 @@ TEST_CASE("first_questions: who rewrites a kernel that was profiled is told what
         text,
         "- warps wait most for: data from global or local memory (long_scoreboard) 85.4 % of the time"));
     CHECK(question_has(text, "It reaches 3.77 % of what the roofline allows"));
-    CHECK(question_has(text, "- hot loop: 10 instructions"));
+    CHECK(question_has(text, "- hot loop (guessed from the code): 10 instructions"));
   }
 }
 

@@ -24,8 +24,8 @@ struct FunctionSignature {
 [[nodiscard]] std::optional<FunctionSignature> function_signature(std::string_view code,
                                                                   std::string_view name);
 
-/// The text of the regions without comments and without differences in blanks, and what it declares of
-/// tunables and launch, for telling whether two kernels are the same.
+/// The text of the regions without comments and without differences in blanks, and what it declares of the
+/// launch, for telling whether two kernels are the same code. Tunables are the space's to compare.
 [[nodiscard]] std::string code_key(const Regions& regions);
 
 }  // namespace kernelsearch

@@ -22,9 +22,9 @@ struct ReplyExpectation {
   const Problem* problem = nullptr;
   std::vector<std::string> functions = {};  ///< whose signatures must stay
   std::vector<KernelRegion> regions = {kernel_regions.begin(), kernel_regions.end()};  ///< that may change
-  /// Which kernel with this `code_key` is known already, in words such as `kernel 12, 2.7 ms`; empty: none.
-  /// Without the function only the parent is known.
-  std::function<std::string(const std::string&)> tried = nullptr;
+  /// Which known kernel is the same, in words such as `kernel 12, 2.7 ms`; empty: none. Without the function
+  /// only the parent is known.
+  std::function<std::string(const Kernel&)> tried = nullptr;
   bool tunables = true;              ///< whether tunables may be declared: something searches them
   std::size_t most_bytes = 1 << 19;  ///< of all regions together
 };

@@ -210,8 +210,13 @@ class DeviceJudge {
   void inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape, std::size_t slot,
                std::uint64_t poison) const;
   /// Reads what `fill` and `inspect` asked for, from `values` at `at` on.
-  std::optional<Fault> judged(const std::vector<std::uint64_t>& values, std::size_t& at, std::size_t shape,
-                              std::uint64_t& result) const;
+  std::optional<Fault> judged(const Subject& subject, const std::vector<std::uint64_t>& values,
+                              std::size_t& at, std::size_t shape, std::size_t slot, std::uint64_t& result);
+  /// The buffer of an array: the workspace of the subject's own, or that of the slot.
+  [[nodiscard]] BufferId buffer_of(const Subject& subject, std::size_t shape, std::size_t slot,
+                                   std::size_t argument) const;
+  /// Where it wrote around an array, looked up now.
+  std::string outside_text(const Subject& subject, std::size_t shape, std::size_t slot, std::size_t argument);
   [[nodiscard]] std::size_t inputs(std::size_t shape) const;
   /// What other processes did with the device in the seconds before now, looked at once a second.
   /// The energy by the device's counter, where an objective asks for it.

@@ -5,6 +5,7 @@
 
 #include "evaluator/gpu/device_judge.hpp"
 #include "evaluator/gpu/device_judge_parts.hpp"
+#include "judge/overrun_text.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail::gpu {
@@ -140,10 +141,8 @@ void DeviceJudge::fill_output(std::vector<Action>& actions, std::size_t shape, s
 void DeviceJudge::call(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
                        std::size_t slot, bool timed) const {
   CallProgram call{program_of(subject.module, shape), timed, {}};
-  for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
-    const auto workspace = subject.shapes[shape].workspaces[a];
-    call.bindings.emplace_back(workspace ? *workspace : slot_buffer(shape, slot, a));
-  }
+  for (std::size_t a = 0; a < problem_.arguments.size(); ++a)
+    call.bindings.emplace_back(buffer_of(subject, shape, slot, a));
   actions.emplace_back(std::move(call));
 }
 
@@ -157,13 +156,35 @@ void DeviceJudge::prepare(std::vector<Action>& actions, std::size_t shape, std::
       actions.emplace_back(TouchArray{slot_buffer(shape, slot, a), bytes_of(planned)});
 }
 
+BufferId DeviceJudge::buffer_of(const Subject& subject, std::size_t shape, std::size_t slot,
+                                std::size_t argument) const {
+  const auto workspace = subject.shapes[shape].workspaces[argument];
+  return workspace ? *workspace : slot_buffer(shape, slot, argument);
+}
+
+std::string DeviceJudge::outside_text(const Subject& subject, std::size_t shape, std::size_t slot,
+                                      std::size_t argument) {
+  const BufferId buffer = buffer_of(subject, shape, slot, argument);
+  Act::Reply done;
+  std::optional<Slots::Overrun> overrun;
+  if (!send({FindOverrun{buffer, now_.guard_seed + number(buffer)}}, 60, done) && done.values.size() == 2 &&
+      done.values[0] != 0) {
+    const PlannedArgument& planned = plans_[shape].arguments[argument];
+    const auto distance = static_cast<std::int64_t>(done.values[1]);
+    overrun = {argument, done.values[0] == 1 ? index_before(planned, Storage::native, distance)
+                                             : index_behind(planned, Storage::native, distance)};
+  }
+  std::string text = overrun_text(problem_, plans_[shape], overrun);
+  return overrun ? text : text + ": " + problem_.arguments[argument].name;
+}
+
 void DeviceJudge::inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
                           std::size_t slot, std::uint64_t poison) const {
   for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
     const PlannedArgument& planned = plans_[shape].arguments[a];
     const auto workspace = subject.shapes[shape].workspaces[a];
     if (!planned.is_array || (planned.role == Role::workspace && !workspace)) continue;
-    const BufferId buffer = workspace ? *workspace : slot_buffer(shape, slot, a);
+    const BufferId buffer = buffer_of(subject, shape, slot, a);
     actions.emplace_back(CheckGuard{buffer, now_.guard_seed + number(buffer)});
     if (workspace) continue;
     actions.emplace_back(HashArray{buffer, bytes_of(planned)});
@@ -175,8 +196,9 @@ void DeviceJudge::inspect(std::vector<Action>& actions, const Subject& subject, 
   }
 }
 
-std::optional<Fault> DeviceJudge::judged(const std::vector<std::uint64_t>& values, std::size_t& at,
-                                         std::size_t shape, std::uint64_t& result) const {
+std::optional<Fault> DeviceJudge::judged(const Subject& subject, const std::vector<std::uint64_t>& values,
+                                         std::size_t& at, std::size_t shape, std::size_t slot,
+                                         std::uint64_t& result) {
   const auto next = [&] { return at < values.size() ? values[at++] : 0; };
   std::vector<std::uint64_t> before(inputs(shape));
   for (std::uint64_t& hash : before) hash = next();
@@ -190,7 +212,7 @@ std::optional<Fault> DeviceJudge::judged(const std::vector<std::uint64_t>& value
     const std::string& name = problem_.arguments[a].name;
     const std::uint64_t changed = next(), hash = planned.role == Role::workspace ? 0 : next();
     if (changed != 0 && !fault)
-      fault = Fault{Verdict::cheated, "it wrote outside of its array " + name + in_shape};
+      fault = Fault{Verdict::cheated, outside_text(subject, shape, slot, a) + in_shape};
     if (planned.role == Role::in && hash != before.at(input++) && !fault)
       fault = Fault{Verdict::cheated, "it changed its input " + name + in_shape};
     if (planned.is_output()) result = combined(result, hash);
@@ -362,7 +384,7 @@ std::optional<Fault> DeviceJudge::check_shape(Subject& subject, std::size_t shap
     std::size_t at = 0;
     for (std::size_t i = 0; i < count; ++i) {
       std::uint64_t result = 0;
-      if (auto fault = judged(done.values, at, shape, result)) return fault;
+      if (auto fault = judged(subject, done.values, at, shape, first + i, result)) return fault;
       state.results.insert(result);
       if (begin + i == 0) first_result = result;
       const bool again = begin + i > 0 && begin + i + 1 == sets.size();

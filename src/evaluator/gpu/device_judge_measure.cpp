@@ -110,7 +110,8 @@ std::optional<Fault> DeviceJudge::run_batch(Subject& subject, const Batch& batch
   std::optional<Fault> first;
   std::size_t at = 0;
   for (std::size_t i = 0; i < count; ++i)
-    if (auto fault = judged(done.values, at, batch.shape, results[i]); fault && !first) {
+    if (auto fault = judged(subject, done.values, at, batch.shape, batch.first + i, results[i]);
+        fault && !first) {
       first = std::move(fault);
       first->reason = "in a timed call, " + first->reason;
     }
@@ -295,7 +296,9 @@ std::optional<Fault> DeviceJudge::pair_batch(Subject& subject, Subject& other, s
   std::size_t at = 0;
   std::vector<std::uint64_t> results(2 * count);
   for (const std::size_t i : order)
-    if (auto fault = judged(done.values, at, shape, results[i]); fault && (both || i % 2 == 0)) {
+    if (auto fault =
+            judged(i % 2 == 0 ? subject : other, done.values, at, shape, batch.first + i, results[i]);
+        fault && (both || i % 2 == 0)) {
       fault->reason = "in a timed call, " + fault->reason;
       return fault;
     }

@@ -15,10 +15,8 @@ namespace kernelsearch {
 
 struct GpuCodeInspector::Impl {
   explicit Impl(SassOptions chosen) : options(std::move(chosen)) {
-    if (const auto found = detail::gpu::find_disassembler(options.program)) {
-      options.program = *found;
-      there = true;
-    }
+    // It is looked for again with each image, since libraries need another one than kernels.
+    there = detail::gpu::find_disassembler(options.program).has_value();
   }
 
   SassOptions options;
@@ -43,8 +41,10 @@ Features GpuCodeInspector::inspect(const GpuArtifact& artifact) {
   }
   Features features;
   try {
-    features =
-        sass_features(reached_functions(read_sass(*artifact.image, impl_->options), artifact.functions));
+    std::vector<SassFunction> functions = read_sass(*artifact.image, impl_->options);
+    // What a launch function launches is decided when it runs: all that its library has.
+    if (!artifact.library) functions = reached_functions(std::move(functions), artifact.functions);
+    features = sass_features(functions);
   } catch (const ConfigError&) {  // nothing is known, and it is not a fault of the candidate's
   }
   const std::scoped_lock lock(impl_->mutex);

@@ -279,9 +279,18 @@ struct ReadElement {
   static auto members(auto& a) { return std::tie(a.buffer, a.index, a.type, a.stride, a.offset); }
 };
 
+/// Values: where a zone around an array has changed (0: nowhere, 1: before the array, 2: behind it), and how
+/// many bytes lie between the array and the nearest one that has.
+struct FindOverrun {
+  static constexpr std::size_t values = 2;
+  BufferId buffer{};
+  std::uint64_t seed = 0;  ///< of WriteGuard
+  static auto members(auto& a) { return std::tie(a.buffer, a.seed); }
+};
+
 using Action = std::variant<FillArray, FillPattern, WriteGuard, CheckGuard, HashArray, CountPattern,
                             CallProgram, FlushCache, RotateArray, TouchArray, CopyOut, CopyIn, StoreBytes,
-                            ConvertArray, CompareArrays, ComputeSlack, ReadElement>;
+                            ConvertArray, CompareArrays, ComputeSlack, ReadElement, FindOverrun>;
 
 /// How many values the reply has of an action.
 [[nodiscard]] inline std::size_t value_count(const Action& action) noexcept {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <initializer_list>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/evaluator/code_loops.hpp"
@@ -86,6 +88,11 @@ class Reader {
       constexpr std::string_view code = ".text.";
       return begin(name.substr(0, code.size()) == code ? name.substr(code.size()) : std::string_view());
     }
+    if (text.substr(0, 9) == "Function " && text.back() == ':') {  // of `cuobjdump -res-usage`
+      described_ = text.substr(9, text.size() - 10);
+      return;
+    }
+    if (!described_.empty() && text.substr(0, 4) == "REG:") return resources(text);
     if (text.size() > 1 && text.back() == ':' && text.find_first_of(" \t") == std::string_view::npos)
       waiting_.emplace_back(text.substr(0, text.size() - 1));
   }
@@ -100,10 +107,34 @@ class Reader {
     std::size_t line;
     std::string label;
   };
+  struct Resources {
+    std::size_t registers = 0, local_bytes = 0;
+  };
 
   void begin(std::string_view name) {
     end();
     name_ = name;
+  }
+
+  /// `REG:32 STACK:8 SHARED:0 LOCAL:0 ...` of the function named before.
+  void resources(std::string_view text) {
+    Resources found;
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find(' '), text.size());
+      const std::string_view word = text.substr(0, end);
+      text = detail::trimmed(text.substr(end));
+      const std::size_t colon = word.find(':');
+      if (colon == std::string_view::npos) continue;
+      std::size_t value = 0;
+      const char* const last = word.data() + word.size();
+      if (const auto read = std::from_chars(word.data() + colon + 1, last, value);
+          read.ec != std::errc() || read.ptr != last)
+        continue;
+      const std::string_view name = word.substr(0, colon);
+      if (name == "REG") found.registers = value;
+      if (name == "STACK" || name == "LOCAL") found.local_bytes += value;
+    }
+    resources_[std::exchange(described_, {})] = found;
   }
 
   void instruction(std::string_view text) {
@@ -209,6 +240,10 @@ class Reader {
       function.complete = complete_;
       for (const SassLine& line : lines_) function.counts.add(line.opcode);
       function.calls.assign(calls_.begin(), calls_.end());
+      if (const auto known = resources_.find(name_); known != resources_.end()) {
+        function.registers = known->second.registers;
+        function.local_bytes = known->second.local_bytes;
+      }
       add_loops(function);
       functions_.push_back(std::move(function));
     }
@@ -261,6 +296,8 @@ class Reader {
   std::map<std::string, std::uint64_t> labels_;
   std::vector<std::string> waiting_;
   std::set<std::string> calls_;
+  std::string described_;  ///< whose resources the next line says
+  std::map<std::string, Resources> resources_;
   bool complete_ = true;
 };
 
@@ -291,6 +328,9 @@ Features sass_features(const std::vector<SassFunction>& functions) {
     join(in_loops, function.in_loops);
     join(in_product_loops, function.in_product_loops);
     loops += function.loops.size();
+    for (const auto& [name, value] :
+         {std::pair("registers", function.registers), std::pair("local_bytes", function.local_bytes)})
+      if (value) features.set(name, std::max(features.find(name).value_or(0), static_cast<double>(*value)));
     complete = complete && function.complete;
     const SassLoop* loop = function.hot_loop();
     if (loop == nullptr || work_of(loop->counts) <= most) continue;

@@ -67,7 +67,8 @@ std::vector<SassFunction> read_sass(const std::vector<std::byte>& image, const S
   // nvdisasm takes device code alone; the other one is next to it in the toolkit and finds the code in a
   // library.
   fs::path program = *found;
-  if (is_host_object(image) && options.program.empty() && program.filename() == "nvdisasm")
+  const bool library = is_host_object(image);
+  if (library && options.program.empty() && program.filename() == "nvdisasm")
     if (const auto other = detail::gpu::find_tool("cuobjdump", nullptr, {}, {program.parent_path()}))
       program = *other;
   const detail::ScratchFolder scratch;
@@ -75,8 +76,11 @@ std::vector<SassFunction> read_sass(const std::vector<std::byte>& image, const S
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
   const bool object = program.filename().string().find("cuobjdump") != std::string::npos;
-  const detail::Finished finished =
-      detail::gpu::run_tool({program.string(), object ? "-sass" : "-c", file.string()}, options.seconds);
+  std::vector<std::string> argv{program.string(), object ? "-sass" : "-c"};
+  // The driver says so of other images, when they are loaded.
+  if (object && library) argv.emplace_back("-res-usage");
+  argv.push_back(file.string());
+  const detail::Finished finished = detail::gpu::run_tool(argv, options.seconds);
   if (finished.timed_out)
     detail::raise<ConfigError>("the disassembler did not finish in time", program.string(),
                                "give it more seconds");

@@ -3,6 +3,7 @@
 #include "evaluator/host/code_samples.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -21,11 +22,25 @@ const ObjectFunction* function_with(const ObjectCode& code, std::uint64_t addres
   return found;
 }
 
-std::size_t line_at(const ObjectCode& code, std::uint64_t address) {
+/// The instruction at the address, or before the one that a call returns to.
+const ObjectPlace* place_of(const ObjectCode& code, const CodeSample& sample) {
   const auto place =
-      std::lower_bound(code.places.begin(), code.places.end(), address,
+      std::lower_bound(code.places.begin(), code.places.end(), sample.address,
                        [](const ObjectPlace& one, std::uint64_t a) { return one.address < a; });
-  return place != code.places.end() && place->address == address ? place->source_line : 0;
+  if (sample.outside) return place != code.places.begin() ? &*std::prev(place) : nullptr;
+  return place != code.places.end() && place->address == sample.address ? &*place : nullptr;
+}
+
+/// The loop with most samples, if it can be told and is worth telling, as features.
+void set_loop(Features& features, const ObjectCode& code, const std::map<std::size_t, std::size_t>& by_loop,
+              std::size_t all) {
+  const auto hottest = std::max_element(by_loop.begin(), by_loop.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (!code.loops_complete || !code.functions_complete || hottest == by_loop.end()) return;
+  const double share = 100.0 * static_cast<double>(hottest->second) / static_cast<double>(all);
+  if (share < least_share) return;
+  for (const auto& [name, value] : loop_features(code.loops[hottest->first])) features.set(name, value);
+  features.set("code.hot_loop.share", share);
 }
 
 }  // namespace
@@ -46,10 +61,12 @@ std::vector<CodeSample> read_samples(std::string_view output) {
 Features sampled_features(const ObjectCode& code, const std::vector<CodeSample>& samples) {
   std::size_t all = 0;
   std::map<std::string, std::size_t> called, lines;
-  std::map<std::size_t, std::size_t> by_line;
+  std::map<std::size_t, std::size_t> by_line, by_loop;
   for (const CodeSample& sample : samples) {
     all += sample.count;
     std::size_t line = 0;
+    const ObjectPlace* const place = sample.address != 0 ? place_of(code, sample) : nullptr;
+    if (place != nullptr && place->loop) by_loop[*place->loop] += sample.count;
     if (sample.outside) {
       const auto call = std::find_if(code.calls.begin(), code.calls.end(), [&](const ObjectCall& one) {
         return one.returns_to != 0 && one.returns_to == sample.address;
@@ -60,8 +77,8 @@ Features sampled_features(const ObjectCode& code, const std::vector<CodeSample>&
         lines.emplace(call->function, call->source_line);
       }
       line = call->source_line;
-    } else {
-      line = line_at(code, sample.address);
+    } else if (place != nullptr) {
+      line = place->source_line;
     }
     if (line > 0) by_line[line] += sample.count;
     // What is called within the library has its own instructions, and what these call in turn.
@@ -90,6 +107,7 @@ Features sampled_features(const ObjectCode& code, const std::vector<CodeSample>&
     features.set("code.hot_line", static_cast<double>(hottest->first));
     features.set("code.hot_line.share", percent(hottest->second));
   }
+  set_loop(features, code, by_loop, all);
   return features;
 }
 

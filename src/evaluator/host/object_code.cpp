@@ -404,7 +404,10 @@ ObjectCode Reader::code(std::string_view entry) {
       ++code.loops[loop].counts.values[s];
       if (own) ++code.loops[loop].own.values[s];
     }
-    if (own) work[loop] += kinds[line].work;
+    if (!own) return;
+    work[loop] += kinds[line].work;
+    if (line > 0 && !code.places[line - 1].loop)
+      code.places[line - 1].loop = loop;  // flow[0] is not an instruction
   };
   const std::vector<CodeLoop> found = code_loops(flow, visit);
   for (std::size_t i = 0; i < found.size(); ++i)
@@ -453,19 +456,27 @@ ObjectCode parse_object_code(std::string_view text, std::string_view entry) {
   return reader.code(entry);
 }
 
+Features loop_features(const ObjectLoop& loop) {
+  Features features;
+  for (std::size_t s = 0; s < object_signature_names.size(); ++s)
+    features.set("code.loop." + std::string(object_signature_names[s]),
+                 static_cast<double>(loop.counts.values[s]));
+  return features;
+}
+
 Features object_features(const ObjectCode& code) {
   Features features;
   if (code.functions.empty()) return features;
   features.set("code.complete", code.loops_complete && code.functions_complete ? 1 : 0);
   if (!code.functions_complete) return features;
   features.set("code.loops", static_cast<double>(code.loops.size()));
-  const ObjectLoop* hot = code.loops_complete ? code.hot_loop() : nullptr;
-  for (std::size_t s = 0; s < object_signature_names.size(); ++s) {
-    const std::string name(object_signature_names[s]);
-    features.set("code." + name, static_cast<double>(code.counts.values[s]));
-    if (hot != nullptr) features.set("code.loop." + name, static_cast<double>(hot->counts.values[s]));
+  for (std::size_t s = 0; s < object_signature_names.size(); ++s)
+    features.set("code." + std::string(object_signature_names[s]),
+                 static_cast<double>(code.counts.values[s]));
+  if (const ObjectLoop* hot = code.loops_complete ? code.hot_loop() : nullptr) {
+    for (const auto& [name, value] : loop_features(*hot)) features.set(name, value);
+    set_calls(features, code.calls);
   }
-  if (hot != nullptr) set_calls(features, code.calls);
   return features;
 }
 

@@ -7,6 +7,7 @@
 #include "evaluator/gpu/tool.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
+#include "kernelsearch/evaluator/gpu/gpu_code_inspector.hpp"
 
 using namespace gpu_test;
 
@@ -139,6 +140,16 @@ TEST_CASE("GpuEvaluator: nvcc builds a launch function's library for a device th
   REQUIRE_MESSAGE(staged.artifact, staged.evaluation.reason);
   CHECK(builder.carry(*staged.artifact).library);
   CHECK(is_elf(builder.carry(*staged.artifact)));
+  if (const auto disassembler = detail::gpu::find_disassembler({})) {
+    CAPTURE(disassembler->string());
+    const Features features = GpuCodeInspector().inspect(*staged.artifact);
+    CHECK(features.find("sass.stg_32") == 1);
+    CHECK(features.find("sass.fma").value_or(0) >= 1);
+    CHECK(features.find("registers").value_or(0) >= 4);
+    CHECK(features.find("local_bytes") == 0);
+  } else {
+    MESSAGE("skipped: no disassembler for what the library has");
+  }
   options.build_for = "Tesla K80 sm_37, driver 11040";
   CHECK_THROWS_WITH_AS(GpuEvaluator(problem, options), doctest::Contains("has no code for the device"),
                        ConfigError);

@@ -100,7 +100,8 @@ TEST_CASE("GpuEvaluator: workspaces end where they say") {
   CHECK(careless.config({2, 0, 0}).verdict == Verdict::ok);
   const auto e = careless.config({1, 0, 0});
   CHECK(e.verdict == Verdict::cheated);
-  CHECK(contains(e.reason, "outside of its array partial"));
+  CHECK_MESSAGE(contains(e.reason, "outside of its arrays: partial["), e.reason);
+  CHECK_MESSAGE(contains(e.reason, "past the end of partial ("), e.reason);
   CHECK(careless.config({2, 0, 0}).verdict == Verdict::ok);
 }
 

@@ -209,6 +209,7 @@ TEST_CASE("protocol: the values of actions are counted") {
   CHECK(value_count(CountPattern{}) == 1);
   CHECK(value_count(ReadElement{}) == 1);
   CHECK(value_count(CompareArrays{}) == 2);
+  CHECK(value_count(FindOverrun{}) == 2);
 }
 
 TEST_CASE("IdSource: no number is given out twice, and none is that of the evaluator's own module") {

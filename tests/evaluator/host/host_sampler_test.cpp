@@ -52,6 +52,47 @@ TEST_CASE("HostSampler: samples become shares of functions and of the hottest li
                   .find("code.call.tanhf.share"));
 }
 
+TEST_CASE("HostSampler: the loop with most samples is the hot one, not the one that looks as if") {
+  const ObjectCode code = parse_object_code(
+      "k.so:     file format elf64-x86-64\n\nDisassembly of section .text:\n\n"
+      "0000000000001130 <gate>:\n"
+      "    1130:\tvaddss %xmm0,%xmm0,%xmm0\n"
+      "    1134:\tret\n\n"
+      "0000000000001160 <k>:\n"
+      "    1160:\tvmulps %ymm1,%ymm2,%ymm0\n"  // the guess: eight numbers at a time
+      "    1164:\tvmulps %ymm1,%ymm2,%ymm0\n"
+      "    1168:\tjne    1160 <k>\n"
+      "    1170:\tvmovss (%rbx),%xmm1\n"
+      "    1174:\tcall   1130 <gate>\n"
+      "    1179:\tcall   1040 <tanhf@plt>\n"
+      "    117e:\tadd    $0x4,%rbx\n"
+      "    1182:\tjne    1170 <k+0x10>\n"
+      "    1184:\tret\n\n"
+      "00000000000011e0 <kernelsearch_entry>:\n"
+      "    11e0:\tjmp    1160 <k>\n",
+      "kernelsearch_entry");
+  REQUIRE(code.loops.size() == 2);
+  REQUIRE(code.hot_loop() != nullptr);
+  CHECK(code.hot_loop()->begin == 0x1160);
+  const Features guessed = object_features(code);
+  CHECK(guessed.find("code.loop.vector_256") == 2);
+  CHECK_FALSE(guessed.find("code.hot_loop.share"));
+  // In the loop itself, in what it calls outside of the library and in what it calls inside.
+  const Features sampled = detail::sampled_features(
+      code, {{false, 0x1164, 30}, {false, 0x1182, 20}, {true, 0x117e, 40}, {false, 0x1130, 5}, {true, 0, 5}});
+  CHECK(sampled.find("code.hot_loop.share") == 65);
+  CHECK(sampled.find("code.loop.vector_256") == 0);
+  CHECK(sampled.find("code.loop.call") == 2);
+  CHECK(sampled.find("code.loop.instructions") == 7);  // the two of `gate` too
+  // Where the samples say the same as the guess, and where they say nothing of loops.
+  CHECK(detail::sampled_features(code, {{false, 0x1164, 80}, {false, 0x1182, 20}})
+            .find("code.loop.vector_256") == 2);
+  CHECK_FALSE(detail::sampled_features(code, {{false, 0x1184, 80}}).find("code.loop.instructions"));
+  ObjectCode hidden = code;
+  hidden.loops_complete = false;
+  CHECK_FALSE(detail::sampled_features(hidden, {{false, 0x1164, 80}}).find("code.hot_loop.share"));
+}
+
 TEST_CASE("HostSampler: a kernel that lives in a function of the library for mathematics") {
 #if defined(__x86_64__)
   if (find_objdump().empty()) {
@@ -71,6 +112,7 @@ TEST_CASE("HostSampler: a kernel that lives in a function of the library for mat
   CHECK(*features.find("code.call.expf.share") <= 100);
   CHECK(features.find("code.hot_line") == 4);
   CHECK(*features.find("code.hot_line.share") > 50);
+  CHECK(*features.find("code.hot_loop.share") > 50);
   CHECK(sampler.profile(candidate) == features);  // a library that was seen before is not sampled again
   HostSampler without(problem, support::quick(), {.objdump = "/nonexistent/objdump"});
   CHECK(without.profile(candidate).empty());

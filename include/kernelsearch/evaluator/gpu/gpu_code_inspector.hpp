@@ -10,8 +10,9 @@
 namespace kernelsearch {
 
 /// The features of the kernels that a candidate launches and of what they call (docs/evidence.md), read with
-/// nvdisasm or cuobjdump and kept for images that were seen before. None where neither is there, the image is
-/// not NVIDIA's or it cannot be read. Thread-safe.
+/// nvdisasm or cuobjdump and kept for images that were seen before. A launch function's library is read with
+/// cuobjdump: the features are those of all kernels in it, with the most registers and local_bytes.
+/// None where no such program is there, the image is not NVIDIA's or it cannot be read. Thread-safe.
 class GpuCodeInspector {
  public:
   explicit GpuCodeInspector(SassOptions options = {});

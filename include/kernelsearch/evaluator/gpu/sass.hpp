@@ -37,14 +37,17 @@ struct SassFunction {
   SassCounts in_product_loops;
   std::vector<std::string> calls{};  ///< other functions of the image, by name
   bool complete = true;  ///< false where a computed jump or call may hide loops or what they contain
+  /// Registers of a thread, and bytes of its stack and local memory; nothing where the output does not say.
+  std::optional<std::size_t> registers{}, local_bytes{};
 
   [[nodiscard]] const SassLoop* hot_loop() const noexcept { return hot ? &loops[*hot] : nullptr; }
 };
 
-/// The functions in the output of `cuobjdump -sass` or `nvdisasm -c`. The hot loop is the one that presumably
-/// runs most, as compilers guess it: the work of its own (arithmetic and memory, not waiting), ten times as
-/// much with each level of nesting, an instruction of the tensor cores counting for 32. Branches that only
-/// gather the threads of a warp (BRA.U.ANY) make no loop. Any text can be parsed.
+/// The functions in the output of `cuobjdump -sass`, with `-res-usage` or not, or `nvdisasm -c`. The hot
+/// loop is the one that presumably runs most, as compilers guess it: the work of its own (arithmetic and
+/// memory, not waiting), ten times as much with each level of nesting, an instruction of the tensor cores
+/// counting for 32. Branches that only gather the threads of a warp (BRA.U.ANY) make no loop. Any text can
+/// be parsed.
 [[nodiscard]] std::vector<SassFunction> parse_sass(std::string_view text);
 
 /// How machine code is made readable.
@@ -55,7 +58,9 @@ struct SassOptions {
   double seconds = 30.0;
 };
 
-/// Disassembles a compiled image. A ConfigError where no disassembler is there or it refuses the image.
+/// Disassembles a compiled image, or the device code in a shared library of this machine, for which
+/// cuobjdump must be there, and which says what resources a thread of each function has. A ConfigError
+/// where no disassembler is there or it refuses the image.
 [[nodiscard]] std::vector<SassFunction> read_sass(const std::vector<std::byte>& image,
                                                   const SassOptions& options = {});
 
@@ -70,7 +75,7 @@ struct SassOptions {
 /// of their own has copies and products in different ones), and
 /// sass.product_loops.<barrier_arrive|mbarrier_arrive>. For the hot loop of the function that has the most
 /// work in its, sass.loop.instructions and sass.loop.<signature>; absent without a loop, or where a function
-/// is not complete.
+/// is not complete. Where they are known, the most registers and local_bytes of a function.
 [[nodiscard]] Features sass_features(const std::vector<SassFunction>& functions);
 
 }  // namespace kernelsearch

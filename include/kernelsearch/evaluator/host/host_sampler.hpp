@@ -39,8 +39,10 @@ class HostSampler {
   /// In percent of the samples: code.call.NAME.share of each function that is called, with all that it
   /// calls, where it has 1 % or more, and code.call.NAME.line where it is not in the library; code.hot_line,
   /// the line of the kernel's text with most samples, those of the functions that it calls included, and
-  /// code.hot_line.share. Nothing where the candidate is made by a build command, does not build, without
-  /// objdump, or where fewer than 50 samples were taken.
+  /// code.hot_line.share; code.hot_loop.share, the share of the loop with most samples, and that loop's
+  /// code.loop.<signature> in place of those of the loop that HostCodeInspector guesses. Nothing where the
+  /// candidate is made by a build command, does not build, without objdump, or where fewer than 50 samples
+  /// were taken.
   [[nodiscard]] Features profile(const Candidate& candidate);
 
  private:

@@ -36,10 +36,11 @@ struct ObjectCall {
   bool hot = false;              ///< in the hot loop, or in what that calls
 };
 
-/// The line of the kernel's text that an instruction was made of.
+/// An instruction: the line of the kernel's text that it was made of, and the loop that it is in.
 struct ObjectPlace {
   std::uint64_t address = 0;
-  std::size_t source_line = 0;  ///< 0: not known
+  std::size_t source_line = 0;           ///< 0: not known
+  std::optional<std::size_t> loop = {};  ///< the innermost that has it, or calls the function that has it
 };
 
 /// The machine code that runs when a library's entry function is called, as far as the library has it.
@@ -65,6 +66,9 @@ struct ObjectCode {
 /// calls come from: what was inlined from the system's headers belongs to the line before it, and lines of
 /// regions that are not the device's are not known. Nothing of other processors. Any text can be parsed.
 [[nodiscard]] ObjectCode parse_object_code(std::string_view text, std::string_view entry);
+
+/// The features code.loop.<signature> of a loop.
+[[nodiscard]] Features loop_features(const ObjectLoop& loop);
 
 /// Features: code.complete, code.loops, code.<signature> and, of the hot loop, code.loop.<signature>, which
 /// are absent without a loop or where loops may be hidden; only code.complete = 0 where functions may be;
