@@ -44,7 +44,7 @@ class Shell:
         """The KERNELSEARCH_ names of everything but the documents."""
         found = set()
         for folder in (*self.tree - {"docs"}, "CMakeLists.txt", "pyproject.toml"):
-            run = subprocess.run(["grep", "-rhoIE", "KERNELSEARCH_[A-Z0-9_]+", self.root / folder], capture_output=True, text=True)
+            run = subprocess.run(["grep", "-rhoIE", "--exclude-dir=docs", "KERNELSEARCH_[A-Z0-9_]+", self.root / folder], capture_output=True, text=True)
             found |= set(run.stdout.split())
         return found
 
@@ -216,7 +216,7 @@ class Shell:
     def other_options(self):
         found = set()
         for folder in ("apps", "bench", "cmake", "examples", "python", "scripts", "src", "tests", "data"):
-            found |= set(subprocess.run(["grep", "-rhoIE", "--", r"--[a-z][a-z0-9-]+", self.root / folder], capture_output=True, text=True).stdout.split())
+            found |= set(subprocess.run(["grep", "-rhoIE", "--exclude-dir=docs", "--", r"--[a-z][a-z0-9-]+", self.root / folder], capture_output=True, text=True).stdout.split())
         return found
 
     def of_positional(self, path, number, word):

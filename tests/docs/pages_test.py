@@ -62,6 +62,46 @@ SCHEMAS = {
     "docs/formats/strategies.md": "strategies", "docs/formats/workflows.md": "workflow", "docs/systems/peak.md": "transformation", "docs/models.md": "models",
 }
 
+# What must be found: a language, a block, and a part of the fault.
+BROKEN = [
+    ("sh", "kernelsearch tune mine --bugdet 30s", "has no option --bugdet"),
+    ("sh", "kernelsearch tun mine", "no subcommand tun"),
+    ("sh", "kernelsearch tune mine --budget", "--budget without a value"),
+    ("sh", "kernelsearch tune mine --sandbox landlok", "is not one of"),
+    ("sh", "kernelsearch tune mine --policy 'genetic(poplation=40)'", "genetic has no option poplation"),
+    ("sh", "kernelsearch compare recordings/ --policies random,genetik", "no such name: genetik"),
+    ("sh", "kernelsearch tune mine --system 'stark(debug=1)'", "stark has no option debug"),
+    ("sh", "kernelsearch list policy", "policy is not one of"),
+    ("sh", "kernelsearch plan exprot latest", "has no subcommand exprot"),
+    ("sh", "kernelsearch check examples/host/matmull", "no such file: examples/host/matmull"),
+    ("sh", "kernelsearch compare $(ls bench/landscapes/h2000_*.gz)", "no such file: bench/landscapes/h2000_*.gz"),
+    ("sh", "kernelserach tune mine", "neither in the tree nor"),
+    ("sh", "scripts/test.sh --leggs ci", "scripts/test.sh has no option --leggs"),
+    ("sh", "scripts/tests.sh", "no such file: scripts/tests.sh"),
+    ("sh", "cmake --preset cii", "no configurePresets named cii"),
+    ("sh", "cmake --build --preset release --target kernelsearhc", "no target kernelsearhc"),
+    ("sh", "cmake -S . -B build -DKERNELSEARCH_COMPONNETS=c", "no such variable or option: KERNELSEARCH_COMPONNETS"),
+    ("sh", "build/ci/tests/test_store -tc='no such case at all'", "no test case is named"),
+    ("sh", "build/release/bench/space_bench --repeets 3", "space_bench has no option --repeets"),
+    ("sh", "ctest -L unitt", "no test has the label unitt"),
+    ("sh", "python -m kernelsearch.example host/matmul", "no module example"),
+    ("sh", "for x in 1; do", "syntax error"),
+    ("console", "$ kernelsearch runs --stor x", "has no option --stor"),
+    ("inline", "kernelsearch show latest --fialed", "has no option --fialed"),
+    ("inline", "examples/host/matmull", "no such file"),
+    ("inline", "--no-reus", "nothing has the option --no-reus"),
+    ("inline", "ks.minimise", "the package has no minimise"),
+    ("python", "import kernelsearch as ks\nks.powers_of_too(1, 2)", "the package has no powers_of_too"),
+    ("python", "import kernelsearch.helon", "the package has no helon"),
+    ("python", "ks.plots.curve(x)", "kernelsearch.plots has no curve"),
+    ("python", "ks.minimize(f, space, trails=3)", "has no parameter trails"),
+    ("python", "def f(:", "not Python"),
+    ("json", '{"a": 1', "not JSON"),
+    ("jsonc", '"a": 1, // one\n"b": }', "not JSON"),
+    ("cmake", "find_package(kernelsearch REQUIRED COMPONENTS kore)", "no component kore"),
+    ("fortran", "end", "nothing looks at"),
+]
+
 
 def shell_of(block):
     """The commands of a block, or None if it has none."""
@@ -170,28 +210,41 @@ def inline_faults(block, shell, python):
     return []
 
 
+def looking(command):
+    """What finds the faults of a block."""
+    shell, python = page_shell.Shell(root, command), Python()
+    checks = {"json": json_faults, "jsonc": json_faults, "python": python.faults, "cmake": cmake_faults, "cpp": lambda _: [], "c": lambda _: [],
+              "inline": lambda block: inline_faults(block, shell, python)}
+
+    def faults(block):
+        if block.language in checks:
+            return checks[block.language](block)
+        if (text := shell_of(block)) is not None:
+            return shell.faults(text)
+        known = block.language in {*UNCHECKED, "indented"}
+        return [] if known else [f"nothing looks at blocks of the language {block.language!r}: name one that {pathlib.Path(__file__).name} knows"]
+
+    return faults
+
+
 def check(command):
-    shell, python, blocks, found, seen = page_shell.Shell(root, command), Python(), [], [], {}
+    faults_of, blocks, found, seen = looking(command), [], [], {}
+    for language, text, part in BROKEN:
+        faults = faults_of(page_blocks.Block("", 1, language, text))
+        if not any(part in fault for fault in faults):
+            found.append(f"not found in {text!r}: {part}; only {faults}")
     for page in page_blocks.pages_of(root):
         try:
             blocks += page_blocks.blocks_of(root, page)
         except ValueError as error:
             found.append(str(error))
-    checks = {"json": json_faults, "jsonc": json_faults, "python": python.faults, "cmake": cmake_faults, "cpp": lambda _: [], "c": lambda _: [],
-              "inline": lambda block: inline_faults(block, shell, python)}
     used = set()
     for block in blocks:
         used |= {(page, begins) for page, begins in NO_COMMANDS if page == block.page and block.language == "indented" and block.text.startswith(begins)}
         if (block.page, None) in UNCHECKED_BLOCKS:
             continue
         seen[block.language] = seen.get(block.language, 0) + 1
-        if block.language in checks:
-            faults = checks[block.language](block)
-        elif (text := shell_of(block)) is not None:
-            faults = shell.faults(text)
-        else:
-            faults = [] if block.language in {*UNCHECKED, "indented"} else [f"nothing looks at blocks of the language {block.language!r}: name one that {pathlib.Path(__file__).name} knows"]
-        found += [f"{block.place}: {fault}" for fault in faults]
+        found += [f"{block.place}: {fault}" for fault in faults_of(block)]
     found += [f"NO_COMMANDS has an entry without its block: {entry}" for entry in sorted(set(NO_COMMANDS) - used)]
     for page, entries in RUN.items():
         texts = [block.text for block in blocks if block.page == page]
