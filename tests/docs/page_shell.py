@@ -61,7 +61,7 @@ class Shell:
         return found
 
     def of_command(self, words):
-        found = [f"no such variable or option: {name}" for word in words for name in re.findall(r"\bKERNELSEARCH_[A-Z0-9_]+", word) if name not in self.variables]
+        found = [f"no such variable or option: {name}" for word in words for name in re.findall(r"KERNELSEARCH_[A-Z0-9_]+", word) if name not in self.variables]
         while words and (re.match(r"[A-Za-z_]\w*=", words[0]) or words[0] in BEFORE or (words[0] == "-v")):
             words = words[1:]
         if not words:
