@@ -12,7 +12,7 @@ or only those named, search for SECONDS, beginning with tests/fuzz/corpus. OUT g
   small/TARGET    the smallest inputs that together reach as much, at most 40 of up to 512 bytes and 10 kB
   finds/TARGET    inputs that crash, hang or take too much memory
   TARGET.log      what libFuzzer says
-and OUT/table.md a row each. Exit code 1 where there are finds.
+and OUT/table.md a row each; new edges are those that the corpus did not reach. Exit code 1 where there are finds.
   JOBS=N          how many at a time, default all cores
 USAGE
 }
@@ -66,15 +66,17 @@ printf '%s\n' "${targets[@]}" | xargs -P "$jobs" -I{} bash -c 'fuzz {}'
 number() { sed -n "s/^stat::$1: *//p" "$out/$2.log" | head -1; }
 finds=0
 {
-  echo '| target | seconds | executions | coverage (edges) | inputs kept | finds |'
-  echo '|---|---|---|---|---|---|'
+  echo '| target | seconds | executions | coverage (edges) | new edges | inputs kept | finds |'
+  echo '|---|---|---|---|---|---|---|'
   for target in "${targets[@]}"; do
     found=$(find "$out/finds/$target" -type f | wc -l)
     finds=$((finds + found))
     last=$(sed "/^Done /q" "$out/$target.log" | grep -E "^#[0-9]+.* cov: " | tail -1)
+    reached=$(sed -n 's/.* cov: \([0-9]*\).*/\1/p' <<<"$last")
+    began=$(sed -n 's/.*INITED cov: \([0-9]*\).*/\1/p' "$out/$target.log" | head -1)
     ran=$(sed -n 's/^Done [0-9]* runs in \([0-9]*\) second.*/\1/p' "$out/$target.log" | head -1)
     echo "| $target | ${ran:-ended by a find} | $(number number_of_executed_units "$target") |" \
-      "$(sed -n 's/.* cov: \([0-9]*\).*/\1/p' <<<"$last") | $(find "$out/corpus/$target" -type f | wc -l) | $found |"
+      "${reached:-} | ${reached:+$((reached - ${began:-0}))} | $(find "$out/corpus/$target" -type f | wc -l) | $found |"
   done
 } >"$out/table.md"
 cat "$out/table.md"

@@ -3,6 +3,7 @@
 // The smallest complete use: search the tile sizes of a blocked transpose, timed right here.
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <vector>
 
@@ -11,7 +12,7 @@
 using namespace kernelsearch;
 
 int main() {
-  constexpr int n = 1024;
+  constexpr std::size_t n = 1024;
   std::vector<float> from(n * n, 1.0f), to(n * n);
   const Space space = SpaceBuilder()
                           .add(Tunable::power_of_two("rows", 1, 256))
@@ -19,13 +20,13 @@ int main() {
                           .require("rows * columns <= 16384")
                           .build();
   const auto seconds = [&](const Candidate& candidate) {
-    const int rows = static_cast<int>(to_number(space.value(candidate.config, 0)));
-    const int columns = static_cast<int>(to_number(space.value(candidate.config, 1)));
+    const auto rows = static_cast<std::size_t>(to_number(space.value(candidate.config, 0)));
+    const auto columns = static_cast<std::size_t>(to_number(space.value(candidate.config, 1)));
     const auto start = std::chrono::steady_clock::now();
-    for (int i0 = 0; i0 < n; i0 += rows)
-      for (int j0 = 0; j0 < n; j0 += columns)
-        for (int i = i0; i < std::min(n, i0 + rows); ++i)
-          for (int j = j0; j < std::min(n, j0 + columns); ++j) to[j * n + i] = from[i * n + j];
+    for (std::size_t i0 = 0; i0 < n; i0 += rows)
+      for (std::size_t j0 = 0; j0 < n; j0 += columns)
+        for (std::size_t i = i0; i < std::min(n, i0 + rows); ++i)
+          for (std::size_t j = j0; j < std::min(n, j0 + columns); ++j) to[j * n + i] = from[i * n + j];
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   Optimizer search{IteratedLocalSearch(space), TemplateGenerator(Kernel{{}, space}),

@@ -13,7 +13,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s PROBLEM STORE OUT [BUDGET]\n", argv[0]);
     return 2;
   }
-  Run run = Run::start(argv[1], {.budget = argc > 4 ? argv[4] : "5m", .store = argv[2], .out = argv[3]});
+  RunOptions options;
+  options.budget = argc > 4 ? argv[4] : "5m";
+  options.store = argv[2];
+  options.out = argv[3];
+  Run run = Run::start(argv[1], options);
   run.to_end();
   const RunResult result = run.finish();
   if (!result.best) return 1;
