@@ -286,7 +286,7 @@ class ShapeTrial {
       std::vector<Bytes> outputs(plan_.arguments.size());
       for (std::size_t a = 0; a < outputs.size(); ++a)
         if (detail::is_unchecked(problem_.arguments[a]))
-          outputs[a] = one.right[a];  // it shows nothing, whatever it is
+          outputs[a] = one.right[a];  // it shows nothing
         else if (plan_.arguments[a].is_output())
           outputs[a] = stored(plan_.arguments[a], values[a]);
       if (outputs == one.right) {

@@ -16,7 +16,7 @@ namespace kernelsearch::detail {
 
 /// The bound of an output that is not checked: any finite number is within it. It is kept as a tolerance, so
 /// that what compares outputs needs no case of its own, and NaN and infinities stay wrong.
-[[nodiscard]] inline Tolerance any_number() noexcept {
+[[nodiscard]] inline Tolerance unchecked_tolerance() noexcept {
   return {std::numeric_limits<double>::max(), 0.0};
 }
 
@@ -32,7 +32,7 @@ namespace kernelsearch::detail {
 
 /// Whether an output is only what the kernel says: `"check": false` in problem.json.
 [[nodiscard]] inline bool is_unchecked(const Argument& argument) {
-  return argument.tolerance && argument.tolerance->absolute == any_number().absolute &&
+  return argument.tolerance && argument.tolerance->absolute == unchecked_tolerance().absolute &&
          is_single_number(argument);
 }
 

@@ -367,7 +367,7 @@ void read_check(const JsonCursor& place, const JsonCursor& argument_place, Argum
                  "return the number among the \"features\" of the program's answer");
   if (const auto tolerance = argument_place.find("tolerance"))
     tolerance->refuse("is a tolerance for an output that is not checked", "remove it, or \"check\": false");
-  argument.tolerance = any_number();
+  argument.tolerance = unchecked_tolerance();
 }
 
 void read_array(const JsonCursor& place, const JsonCursor& size, Argument& argument, const Scope& scope,
