@@ -17,7 +17,9 @@ namespace kernelsearch::detail {
 /// The bound of an output that is not checked: any finite number is within it. It is kept as a tolerance, so
 /// that what compares outputs needs no case of its own, and NaN and infinities stay wrong.
 [[nodiscard]] inline Tolerance unchecked_tolerance() noexcept {
-  return {std::numeric_limits<double>::max(), 0.0};
+  Tolerance tolerance{std::numeric_limits<double>::max(), 0.0};
+  tolerance.infinities = Infinities::none;  // such a bound would let them pass as overflow
+  return tolerance;
 }
 
 /// Whether an argument is an output of a single number for every shape.

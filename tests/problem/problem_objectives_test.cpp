@@ -86,7 +86,7 @@ TEST_CASE("problem.json: nothing but a number that the kernel says of itself is 
   CHECK_THROWS_WITH_AS((void)read_with(steps, "\"bit_exact\": true, "),
                        doctest::Contains("the bits of an output that is not checked"), ConfigError);
   std::string only = small_problem;
-  only.replace(only.find("\"n\", \"role\": \"out\""), 20, "1, \"role\": \"out\", \"check\": false");
+  only.replace(only.find("\"n\", \"role\": \"out\""), 18, "1, \"role\": \"out\", \"check\": false");
   CHECK_THROWS_WITH_AS((void)parse_problem(only, "."), doctest::Contains("no output that is checked"),
                        ConfigError);
 }

@@ -36,7 +36,7 @@ TEST_CASE("Run: a metric of the kernel's own is an objective") {
   const auto best = best_trial_by(store, run, "steps");
   REQUIRE(best);
   CHECK(best->outcome.evaluation.features.find("objective.steps") == support::newton_steps);
-  CHECK(settings_line(*best) == "NEWTON=1");
+  CHECK(settings_line(*best) == "NEWTON=true");
   CHECK(pareto_front_of(store, run).unchecked == std::vector<std::string>{"steps"});
 }
 

@@ -127,7 +127,7 @@ class HostJudge {
   [[nodiscard]] std::optional<Fault> check_shape(std::size_t shape, std::size_t& differing,
                                                  std::size_t& outputs);
   [[nodiscard]] std::optional<Fault> guards(std::size_t first, std::size_t count) const;
-  /// Of the first slots, a metric that nothing was written to: what is not checked would pass as it is.
+  /// A metric of the first slots that nothing was written to: what is not checked would pass as it is.
   [[nodiscard]] std::optional<Fault> unwritten_metric(std::size_t count) const;
   /// The set of a round of timed calls.
   [[nodiscard]] std::shared_ptr<InputSet> timing_set(const ShapePlan& plan);
