@@ -8,6 +8,7 @@
 
 #include "evaluator/host/support.hpp"
 #include "kernelsearch/judge/trivial_answers.hpp"
+#include "support/approx.hpp"
 #include "support/metric_problem.hpp"
 
 using namespace kernelsearch;
@@ -46,7 +47,8 @@ TEST_CASE("HostEvaluator: an output that is not checked is a feature, over the s
 
   Problem problem = changed_metric("\"schema\": 1,", "\"schema\": 1, \"aggregate\": \"geometric_mean\",");
   const double few = 40 * 100, many = 40 * 400;
-  CHECK(judged_metric(problem).features.find("steps") == doctest::Approx(std::cbrt(few * many * many)));
+  CHECK(judged_metric(problem).features.find("steps") ==
+        kernelsearch::test::approx(std::cbrt(few * many * many)));
 }
 
 TEST_CASE(
