@@ -77,9 +77,9 @@ int result_of_trial(const RunStore& store, const RunRow& row, const Problem& pro
   }
   print_clean("best in {}: trial {} of run {}\n", command.objective, number(id), number(row.id));
   for (std::size_t i = 0; values && i < values->size(); ++i)
-    print_clean("{:<20} {}, {} is better\n", objectives.rows()[i].name,
+    print_clean("{:<20} {}, {}\n", objectives.rows()[i].name,
                 format_objective(objectives.rows()[i], (*values)[i]),
-                objectives.rows()[i].maximize ? "higher" : "lower");
+                better_words(objectives.rows()[i], evaluation));
   print_clean("{:<20} {}\n", "settings", settings_line(trial));
   if (files) print_clean("{:<20} {}\n", "source", files->source.string());
   return success;

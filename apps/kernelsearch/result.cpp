@@ -60,11 +60,13 @@ void print_result(const RunStore& store, const RunResult& result, bool json) {
     if (!result.no_improvement.empty()) out["best"]["no_improvement"] = result.no_improvement;
   }
   const ParetoFront front = pareto_front_of(store, result.run);
-  for (const Objective& objective : front.objectives.rows())
+  for (const Objective& objective : front.objectives.rows()) {
     out["objectives"].push_back({{"name", objective.name},
                                  {"formula", objective.value.text()},
                                  {"better", objective.maximize ? "higher" : "lower"},
                                  {"weight", objective.weight}});
+    if (front.is_unchecked(objective)) out["objectives"].back()["unchecked"] = true;
+  }
   for (const FrontTrial& trial : front.trials)
     out["front"].push_back(front_trial_json(store, result.run, front.objectives, trial.id));
   if (result.finalists) out["finalists"] = nlohmann::ordered_json::parse(to_json_text(*result.finalists));

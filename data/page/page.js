@@ -859,12 +859,17 @@ function treePart() {
     make("div", {class: "tree", tabindex: "0", role: "region", "aria-label": "tree of kernels"}, draw("svg", {width, height, viewBox: `-2 -2 ${width} ${height}`, role: "group", "aria-label": "tree of kernels"}, edges, nodes, labels)));
 }
 
+/// Which way an objective is better, and whether only the kernel says its value.
+function betterText(goal) {
+  return `${goal.better} is better${goal.unchecked ? ", as the kernel says" : ""}`;
+}
+
 /// The trials that no other one beats in all objectives: the first two objectives against each other, and all values.
 function paretoPart() {
   if (!run.front) return null;
   const goals = run.front.objectives, t = run.trials, text = (k, value) => goals[k].name === "time" ? seconds(value) : digits(value, 4);
   const front = run.front.trials.filter((one) => run.place.has(one.trial));
-  const named = goals.map((goal) => `${goal.name}${goal.formula === goal.name ? "" : " = " + goal.formula} (${goal.better} is better)`).join(", ");
+  const named = goals.map((goal) => `${goal.name}${goal.formula === goal.name ? "" : " = " + goal.formula} (${betterText(goal)})`).join(", ");
   if (!front.length) return part("front", "Objectives", make("p", {class: "note"}, `This run went by ${named}; no trial was right.`));
   const table = rows(["", ...goals.map((goal) => num(goal.name)), "settings"], front.map((one) =>
     row(trialLink(one.trial), ...one.values.map((value, k) => num(text(k, value))), settingsText(run.place.get(one.trial)))), {label: "Pareto front"});
@@ -876,7 +881,7 @@ function paretoPart() {
     const box = {left: 76, right: width - 14, top: 12, bottom: height - 42};
     const ends = (k) => [Math.min(...all.map((one) => one[k])), Math.max(...all.map((one) => one[k]))];
     const x = scale(...ends(0), box.left, box.right, true), y = scale(...ends(1), box.bottom, box.top, true);
-    axes(c, x, y, box, (v) => text(0, v), (v) => text(1, v), `${goals[0].name} (${goals[0].better} is better), upwards ${goals[1].name} (${goals[1].better} is better)`);
+    axes(c, x, y, box, (v) => text(0, v), (v) => text(1, v), `${goals[0].name} (${betterText(goals[0])}), upwards ${goals[1].name} (${betterText(goals[1])})`);
     return all.map(([a, b, i]) => {
       const place = {x: x.place(a), y: y.place(b), trial: i}, best = on.has(t.id[i]);
       c.fillStyle = colour(best ? "--green" : "--grey");

@@ -17,6 +17,7 @@
 #include "kernelsearch/problem/counted_roofline.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "lines.hpp"
+#include "problem/metric.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -139,7 +140,9 @@ std::string argument_text(const Problem& problem, const Argument& argument) {
   }
   if (argument.is_input()) text += "; holds " + contents_text(argument);
   if (argument.is_scalar() && argument.value) text += "; is " + clean_text(argument.value->text());
-  if (argument.is_output()) {
+  if (detail::is_unchecked(argument)) {
+    text += "; a number that the kernel says of itself: any finite number, it is not checked";
+  } else if (argument.is_output()) {
     const Tolerance tolerance = problem.tolerance_of(argument);
     text +=
         problem.bit_exact || (tolerance.absolute == 0 && tolerance.relative == 0)

@@ -21,6 +21,7 @@
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/problem/element_access.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
+#include "problem/metric.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -106,7 +107,9 @@ class ShapeTrial {
 
   void run() {
     for (std::size_t a = 0; a < plan_.arguments.size(); ++a)
-      if (plan_.arguments[a].is_output() && plan_.arguments[a].count > 0) try_output(a);
+      if (plan_.arguments[a].is_output() && plan_.arguments[a].count > 0 &&
+          !detail::is_unchecked(problem_.arguments[a]))
+        try_output(a);
     try_halves();
     if (!late_) return;
     char text[160];
@@ -282,7 +285,10 @@ class ShapeTrial {
       const auto values = reference(without_half(number, input, axis, apart, omission));
       std::vector<Bytes> outputs(plan_.arguments.size());
       for (std::size_t a = 0; a < outputs.size(); ++a)
-        if (plan_.arguments[a].is_output()) outputs[a] = stored(plan_.arguments[a], values[a]);
+        if (detail::is_unchecked(problem_.arguments[a]))
+          outputs[a] = one.right[a];  // it shows nothing
+        else if (plan_.arguments[a].is_output())
+          outputs[a] = stored(plan_.arguments[a], values[a]);
       if (outputs == one.right) {
         if (number == 0) return false;  // it does not matter here
         continue;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "kernelsearch/store/json.hpp"
+#include "problem/metric.hpp"
 
 namespace kernelsearch::detail {
 
@@ -39,7 +40,9 @@ json argument_json(const Problem& problem, const Argument& argument) {
   if (argument.is_input() && argument.initialisation == Initialisation::uniform && !argument.low_expression &&
       !argument.high_expression)
     out["range"] = {argument.low, argument.high};
-  if (argument.is_output()) {
+  if (detail::is_unchecked(argument)) {
+    out["check"] = false;
+  } else if (argument.is_output()) {
     const Tolerance tolerance = problem.tolerance_of(argument);
     out["tolerance"] = {{"absolute", problem.bit_exact ? 0.0 : tolerance.absolute},
                         {"relative", problem.bit_exact ? 0.0 : tolerance.relative}};

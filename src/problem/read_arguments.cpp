@@ -5,6 +5,7 @@
 
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/problem/element_access.hpp"
+#include "metric.hpp"
 #include "problem_parts.hpp"
 
 namespace kernelsearch::detail {
@@ -349,6 +350,26 @@ void read_symbol(const JsonCursor& place, Argument& argument, const Scope& scope
                  "tunables are macros in the kernel and would replace it: rename one");
 }
 
+/// `"check": false`: an output that is the kernel's own word, which no other output may be.
+void read_check(const JsonCursor& place, const JsonCursor& argument_place, Argument& argument,
+                const Scope& scope) {
+  if (place.kind() != JsonNode::Kind::boolean)
+    place.refuse("is not a bool", "write false, or remove it: outputs are checked");
+  if (place.node().boolean) return;
+  if (!is_single_number(argument))
+    place.refuse("leaves something unchecked that is not an output of one number", argument.name,
+                 "it is for a number that the kernel says of itself: \"role\": \"out\", \"size\": 1 and a "
+                 "type such as i32 or f64; everything else is checked");
+  if (argument.name == "time")
+    argument_place.at("name", "").refuse("is a metric with the name of the time of a call", "rename it");
+  if (scope.backend == Backend::external)
+    place.refuse("is for kernels that we call ourselves", "backend external",
+                 "return the number among the \"features\" of the program's answer");
+  if (const auto tolerance = argument_place.find("tolerance"))
+    tolerance->refuse("is a tolerance for an output that is not checked", "remove it, or \"check\": false");
+  argument.tolerance = unchecked_tolerance();
+}
+
 void read_array(const JsonCursor& place, const JsonCursor& size, Argument& argument, const Scope& scope,
                 const std::filesystem::path& folder, std::span<const Shape> shapes, bool generator) {
   argument.is_array = true;
@@ -392,6 +413,7 @@ void read_array(const JsonCursor& place, const JsonCursor& size, Argument& argum
                         "each field has that of its type: use \"tolerances\" of the problem");
     argument.tolerance = read_tolerance(*tolerance, argument.named_type());
   }
+  if (const auto check = place.find("check")) read_check(*check, place, argument, scope);
   const bool own_conversion = is_small_float(argument.type) || is_packed(argument.type);
   if (own_conversion && argument.is_output() &&
       (scope.backend == Backend::opencl || scope.backend == Backend::vulkan))
@@ -408,7 +430,7 @@ void read_scalar(const JsonCursor& place, Argument& argument, std::span<const st
                     "give the argument a \"size\" to make it an array, or a \"value\"");
   };
   for (const char* key : fill_keys) refuse(key);
-  for (const char* key : {"tolerance", "symbol"}) refuse(key);
+  for (const char* key : {"tolerance", "check", "symbol"}) refuse(key);
   if (argument.structure)
     place.at("type", "").refuse("is a struct by value", "give the argument a \"size\" to make it an array");
   if (is_of_arrays_only(argument.named_type()))
@@ -437,7 +459,7 @@ void read_map(const JsonCursor& place, const JsonCursor& map, Argument& argument
       found->refuse("means nothing for a tensor map",
                     "it belongs to the array that the map describes: remove it");
   };
-  for (const char* key : {"type", "size", "role", "value", "tolerance", "symbol"}) refuse(key);
+  for (const char* key : {"type", "size", "role", "value", "tolerance", "check", "symbol"}) refuse(key);
   for (const char* key : fill_keys) refuse(key);
   argument.tensor_map = read_tensor_map(map, scope);
 }
@@ -516,9 +538,9 @@ std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope
   bool output = false;
   const std::vector<JsonCursor> items = place.items(todo);
   for (const JsonCursor& item : items) {
-    item.only({"name",   "type",      "size",  "role",      "init",       "low",   "high",
-               "mean",   "deviation", "edge",  "exact",     "total",      "skew",  "file",
-               "tensor", "quantised", "value", "tolerance", "tensor_map", "symbol"});
+    item.only({"name",   "type",      "size",  "role",      "init",       "low",    "high",
+               "mean",   "deviation", "edge",  "exact",     "total",      "skew",   "file",
+               "tensor", "quantised", "value", "tolerance", "tensor_map", "symbol", "check"});
     Argument argument;
     const JsonCursor name = item.at("name", "name the argument as in the function's signature");
     argument.name = name.string("name the argument as in the function's signature");
@@ -539,14 +561,14 @@ std::vector<Argument> read_arguments(const JsonCursor& place, const Scope& scope
     for (const Argument& other : arguments)
       if (!argument.symbol.empty() && other.symbol == argument.symbol)
         item.at("symbol", "").refuse("is the symbol of two arguments", "give each its own variable");
-    output = output || argument.is_output();
+    output = output || (argument.is_output() && !is_unchecked(argument));
     arguments.push_back(std::move(argument));
   }
   check_tensor_maps(items, arguments);
   check_quantised(items, arguments);
   if (!output)
-    place.refuse("has no output", std::to_string(arguments.size()) + " arguments",
-                 "give at least one array \"role\": \"out\" or \"inout\"");
+    place.refuse("has no output that is checked", std::to_string(arguments.size()) + " arguments",
+                 "give at least one array \"role\": \"out\" or \"inout\", without \"check\": false");
   return arguments;
 }
 

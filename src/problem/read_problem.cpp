@@ -12,6 +12,7 @@
 #include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/python_tasks.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
+#include "metric.hpp"
 #include "problem_parts.hpp"
 
 namespace kernelsearch {
@@ -527,6 +528,10 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (const auto exact = document.find("bit_exact")) {
     if (exact->kind() != JsonNode::Kind::boolean) exact->refuse("is not a bool", "write true or false");
     problem.bit_exact = exact->node().boolean;
+    for (const Argument& argument : problem.arguments)
+      if (problem.bit_exact && is_unchecked(argument))
+        exact->refuse("asks for the bits of an output that is not checked", argument.name,
+                      "remove it, or \"check\": false there");
     for (const Argument& argument : problem.arguments)
       if (problem.bit_exact && is_device(problem.backend) && argument.is_output() &&
           is_small_float(argument.type))

@@ -8,6 +8,7 @@
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/problem/command_task.hpp"
+#include "metric.hpp"
 #include "shader/ready_module.hpp"
 #include "write_files.hpp"
 
@@ -130,7 +131,10 @@ OrderedJson argument_json(const Argument& argument) {
     if (!argument.files.empty() && !argument.files.front().tensor.empty())
       json["tensor"] = argument.files.front().tensor;
   }
-  if (argument.tolerance) json["tolerance"] = tolerance_json(*argument.tolerance);
+  if (detail::is_unchecked(argument))
+    json["check"] = false;
+  else if (argument.tolerance)
+    json["tolerance"] = tolerance_json(*argument.tolerance);
   if (!argument.symbol.empty()) json["symbol"] = argument.symbol;
   return json;
 }

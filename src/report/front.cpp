@@ -32,8 +32,36 @@ std::string settings_line(const StoredTrial& trial) {
   return text.empty() ? trial.candidate->key : text;
 }
 
+namespace {
+
+std::string direction_words(const Objective& objective, bool unchecked) {
+  return std::string(objective.maximize ? "higher" : "lower") + " is better" +
+         (unchecked ? ", as the kernel says" : "");
+}
+
+}  // namespace
+
+bool is_unchecked(const Objective& objective, const Evaluation& evaluation) {
+  const auto& names = objective.value.names();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return evaluation.features.find("unchecked." + name).has_value();
+  });
+}
+
+std::string better_words(const Objective& objective, const Evaluation& evaluation) {
+  return direction_words(objective, is_unchecked(objective, evaluation));
+}
+
+bool ParetoFront::is_unchecked(const Objective& objective) const {
+  return std::find(unchecked.begin(), unchecked.end(), objective.name) != unchecked.end();
+}
+
+std::string ParetoFront::words_of(const Objective& objective) const {
+  return direction_words(objective, is_unchecked(objective));
+}
+
 ParetoFront pareto_front_of(const RunStore& store, RunId run) {
-  ParetoFront front{objectives_of(store.run(run).info), {}};
+  ParetoFront front{objectives_of(store.run(run).info), {}, {}};
   if (front.objectives.only_time()) return front;
   std::vector<FrontTrial> trials;
   std::vector<std::vector<double>> losses;
@@ -43,6 +71,8 @@ ParetoFront pareto_front_of(const RunStore& store, RunId run) {
     auto values = front.objectives.try_values(evaluation);
     auto its_losses = front.objectives.try_losses(evaluation);
     if (!values || !its_losses) return;
+    for (const Objective& row : front.objectives.rows())
+      if (is_unchecked(row, evaluation) && !front.is_unchecked(row)) front.unchecked.push_back(row.name);
     trials.push_back(
         {trial.outcome.id, *std::move(values), trial.candidate ? settings_line(trial) : std::string()});
     losses.push_back(*std::move(its_losses));

@@ -249,10 +249,12 @@ Json finalists_json(const FinalistComparison& comparison) {
 Json front_json(const ParetoFront& front) {
   if (front.objectives.only_time()) return nullptr;
   Json objectives = Json::array(), trials = Json::array();
-  for (const Objective& objective : front.objectives.rows())
+  for (const Objective& objective : front.objectives.rows()) {
     objectives.push_back({{"name", clean_text(objective.name)},
                           {"formula", clean_text(objective.value.text())},
                           {"better", objective.maximize ? "higher" : "lower"}});
+    if (front.is_unchecked(objective)) objectives.back()["unchecked"] = true;
+  }
   for (const FrontTrial& trial : front.trials) {
     Json values = Json::array();
     for (const double value : trial.values) values.push_back(rounded(value));

@@ -102,8 +102,7 @@ std::string front_text(const ReportModel& report) {
   if (report.front.objectives.only_time() || report.front.trials.empty()) return {};
   std::vector<std::string> head{"trial"};
   for (const Objective& objective : report.front.objectives.rows())
-    head.push_back(cell(objective.name) +
-                   (objective.maximize ? " (higher is better)" : " (lower is better)"));
+    head.push_back(cell(objective.name) + " (" + report.front.words_of(objective) + ")");
   head.emplace_back("settings");
   std::vector<std::vector<std::string>> rows;
   for (const FrontTrial& trial : report.front.trials) {

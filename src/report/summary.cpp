@@ -58,9 +58,9 @@ std::string objective_lines(const RunStore& store, const RunRow& row, const Stor
   const std::span<const Objective> objectives = front.objectives.rows();
   std::string text;
   for (std::size_t i = 0; i < objectives.size(); ++i)
-    text += fmt::format("{} {}: {}, {} is better\n", i == 0 ? "objective" : "         ", objectives[i].name,
+    text += fmt::format("{} {}: {}, {}\n", i == 0 ? "objective" : "         ", objectives[i].name,
                         format_objective(objectives[i], (*values)[i]),
-                        objectives[i].maximize ? "higher" : "lower");
+                        better_words(objectives[i], best.outcome.evaluation));
   if (objectives.size() < 2) return text;
   text += fmt::format("front     {} trials that no other one beats in all objectives\n", front.trials.size());
   constexpr std::size_t most = 20;

@@ -73,9 +73,9 @@ std::string comment(const Winner& winner, const Problem& problem) {
   const Objectives objectives = objectives_of(winner.run.info);
   if (const auto values = objectives.try_values(winner.trial.outcome.evaluation))
     for (std::size_t i = 0; i < values->size(); ++i)
-      text += fmt::format("//   {:<10} {}, {} is better\n", one_line(objectives.rows()[i].name),
+      text += fmt::format("//   {:<10} {}, {}\n", one_line(objectives.rows()[i].name),
                           format_objective(objectives.rows()[i], (*values)[i]),
-                          objectives.rows()[i].maximize ? "higher" : "lower");
+                          better_words(objectives.rows()[i], winner.trial.outcome.evaluation));
   text += fmt::format("//   time       {} ({} to {})\n", format_seconds(measured.seconds),
                       format_seconds(measured.interval.low), format_seconds(measured.interval.high));
   if (measured.speedup)

@@ -40,6 +40,7 @@
 #include "kernelsearch/run/run_option.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "lane_options.hpp"
+#include "problem/metric.hpp"
 #include "run_impl.hpp"
 #include "run_plan.hpp"
 #include "watched.hpp"
@@ -64,13 +65,17 @@ void check_record(const fs::path& file) {
 
 /// Under what an evaluation is kept and found again: the candidate's content with what was observed of it, or
 /// without `reuse` a key that no evaluation of this run or another one has.
-RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, KeptAs kept) {
+RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, KeptAs kept, const Problem& problem) {
+  // An output that is checked is a feature only where an objective reads it: other runs kept none.
+  std::string read;
+  for (const std::size_t a : metrics_of(problem))
+    if (!is_unchecked(problem.arguments[a])) read += problem.arguments[a].name + " ";
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string run = "fresh " + std::to_string(getpid()) + " " +
                           std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) +
                           " ";
   auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return [results = std::move(results), reuse, kept, run, fresh](const Candidate& candidate) {
+  const auto key = [results, reuse, kept, run, fresh](const Candidate& candidate) {
     if (!reuse) return results->key(run + std::to_string(++*fresh));
     switch (kept) {
       case KeptAs::observed:
@@ -89,6 +94,9 @@ RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, KeptAs kept)
         break;
     }
     return results->key(candidate);
+  };
+  return [results = std::move(results), key, read](const Candidate& candidate) {
+    return read.empty() ? key(candidate) : results->key("metrics " + read + key(candidate));
   };
 }
 
@@ -324,8 +332,8 @@ void begin(RunImpl& run, RunParts& parts) {
   const ResultDevice kept_under = result_device(run.problem.backend, info.device);
   auto results = std::make_shared<ResultCache>(
       *run.store, ResultScope{begun.digest, kept_under.device, info.toolchain, kept_under.former});
-  RunJudge judge(WatchedEvaluator(std::move(evaluator), run.messages), result_key(results, o.reuse, kept),
-                 results);
+  RunJudge judge(WatchedEvaluator(std::move(evaluator), run.messages),
+                 result_key(results, o.reuse, kept, run.problem), results);
   CheckpointValidation checkpoints{std::move(validation.until), validation.feature, 0, run.say()};
   SearchContext context{
       .store = *run.store,

@@ -37,6 +37,8 @@ NEW = [  # what later versions of the format brought, right and wrong
     ((["bit_exact"], 1), False), ((["memory_gib"], 8), True), ((["memory_gib"], 0), False), ((["build", "libraries"], ["m"]), True),
     ((["build", "libraries"], ["-lm"]), False), ((["kernel", "include"], ["include"]), True), ((["kernel", "include"], "include"), False),
     ((["kernel", "sources"], ["a.cpp"]), True), ((["reference", "sources"], ["a.cpp"]), True), ((["files"], {"a.hpp": {"text": ""}}), True),
+    ((["arguments", 5, "check"], True), True), ((["arguments", 5, "check"], 0), False), ((["arguments", 5, "check"], False), False),
+    ((["arguments", 3, "check"], False), False), ((["arguments", 0, "check"], False), False),
     ((["files"], {"/a.hpp": {"text": ""}}), False), ((["files"], {"a.hpp": "a.hpp"}), False),
     ((["generator"], {"source": "inputs.cpp", "sizes": ["nnz"]}), True), ((["generator"], {}), False),
     ((["generator"], {"matrix_market": {"square": "m.mtx"}, "columns": "a"}), True),
@@ -94,6 +96,8 @@ def main():
     expect("docs/formats/problem.md", whole, True)
     for change, right in NEW:
         expect(f"the example with {change}", changed(whole, *change), right)
+    unchecked = changed(changed(whole, ["arguments", 5, "tolerance"]), ["arguments", 5, "check"], False)
+    expect("an output that is not checked", unchecked, True)
     scaffold = (ROOT / "src/problem/scaffold_texts.hpp").read_text()
     new = re.search(r'R"json\((.*?)\)json"', scaffold, re.S).group(1).replace("@FUNCTION@", "f")
     expect("the scaffold", json.loads(without_comments(new)), True)

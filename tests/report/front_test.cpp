@@ -106,3 +106,29 @@ TEST_CASE("reports: the summary, the page, the text and the winner's files say t
   CHECK(report_json(std::span(&times, 1)).find(R"("front":null)") != std::string::npos);
   CHECK(run_summary(plain.store, plain.run).find("front") == std::string::npos);
 }
+
+TEST_CASE("reports: a metric that nothing checks is named as what the kernel says") {
+  StoredRun stored;
+  stored.run = stored.store.begin_run({.name = "told",
+                                       .problem = stored.problem.name,
+                                       .policy = "nsga2",
+                                       .evaluator = "host",
+                                       .options = R"({"objectives":"time; work = 2 * steps; registers"})"});
+  Evaluation evaluation = Evaluation::succeeded(1e-3);
+  evaluation.features.set("steps", 8);
+  evaluation.features.set("unchecked.steps", 1);
+  evaluation.features.set("registers", 40);
+  stored.add(0, 0, std::move(evaluation));
+  const std::string summary = run_summary(stored.store, stored.run);
+  CHECK(summary.find("work: 16, lower is better, as the kernel says\n") != std::string::npos);
+  CHECK(summary.find("registers: 40, lower is better\n") != std::string::npos);
+  CHECK(pareto_front_of(stored.store, stored.run).unchecked == std::vector<std::string>{"work"});
+  const ReportModel report = report_of(stored.store, stored.run);
+  CHECK(report_json(std::span(&report, 1))
+            .find(R"({"name":"work","formula":"2 * steps","better":"lower","unchecked":true},)"
+                  R"({"name":"registers","formula":"registers","better":"lower"})") != std::string::npos);
+  CHECK(report_markdown(std::span(&report, 1)).find("work (lower is better, as the kernel says)") !=
+        std::string::npos);
+  const std::string source = winner_source(stored.store, stored.run, stored.problem, TrialId{0});
+  CHECK(source.find("//   work       16, lower is better, as the kernel says\n") != std::string::npos);
+}

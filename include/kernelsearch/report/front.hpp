@@ -23,7 +23,19 @@ struct FrontTrial {
 struct ParetoFront {
   Objectives objectives;
   std::vector<FrontTrial> trials;
+  std::vector<std::string> unchecked = {};  ///< names of objectives whose values are the kernels' own word
+
+  [[nodiscard]] bool is_unchecked(const Objective& objective) const;
+  /// As better_words().
+  [[nodiscard]] std::string words_of(const Objective& objective) const;
 };
+
+/// Whether an objective reads a metric of the evaluation that is the kernel's own word: an output with
+/// `"check": false`.
+[[nodiscard]] bool is_unchecked(const Objective& objective, const Evaluation& evaluation);
+
+/// `lower is better`, or `higher is better, as the kernel says` of one that nothing checks.
+[[nodiscard]] std::string better_words(const Objective& objective, const Evaluation& evaluation);
 
 /// What a stored run minimized or maximized: the time where its store says nothing else, or nothing that can
 /// be understood.

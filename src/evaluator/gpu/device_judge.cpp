@@ -95,6 +95,7 @@ DeviceJudge::DeviceJudge(const Problem& problem, const GpuOptions& options, cons
       made_(problem, plans_, options),
       shared_(shared_bytes(plans_, made_, least_shared), Arena::Writers::both),
       referee_(problem, plans_, at_shape_, made_, options, device, ordinal, builders, shared_),
+      metrics_(problem),
       launches_(launches_itself(problem.kernel)) {
   number_shapes();
   if (options.check.hidden_shapes) {
@@ -513,6 +514,7 @@ Evaluation DeviceJudge::judge(const GpuArtifact& artifact, const GpuArtifact* ba
     fault = check(subject, evaluation.features, std::nullopt);
     if (!fault) fault = verify_pending();
   }
+  if (!fault) metrics_.set(evaluation.features);
   const bool improved = !context.incumbent || evaluation.measurement.seconds < *context.incumbent;
   const Pairing when = options_.pairs.when;
   if (!fault && baseline != nullptr && baseline_ok_.value_or(true) && !context.stop.stop_requested() &&

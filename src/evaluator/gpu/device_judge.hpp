@@ -17,6 +17,7 @@
 #include "evaluator/gpu/made_inputs.hpp"
 #include "evaluator/gpu/nvml.hpp"
 #include "evaluator/gpu/referee.hpp"
+#include "judge/metrics.hpp"
 #include "kernelsearch/evaluator/evaluation_context.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_evaluator.hpp"
 
@@ -217,6 +218,9 @@ class DeviceJudge {
                                    std::size_t argument) const;
   /// Where it wrote around an array, looked up now.
   std::string outside_text(const Subject& subject, std::size_t shape, std::size_t slot, std::size_t argument);
+  /// Whether an output is part of what a result is known again by. One that is not checked could be different
+  /// every time, so that nothing would be.
+  [[nodiscard]] bool is_told_by_hash(std::size_t argument, const PlannedArgument& planned) const;
   [[nodiscard]] std::size_t inputs(std::size_t shape) const;
   /// What other processes did with the device in the seconds before now, looked at once a second.
   /// The energy by the device's counter, where an objective asks for it.
@@ -230,6 +234,7 @@ class DeviceJudge {
     std::uint64_t result = 0;  ///< hash of its outputs just after it
     bool timed = false;
     bool repeats = false;  ///< its result is that of an earlier call
+    bool says = false;     ///< its metrics are the candidate's
   };
   /// Has the referee look at the calls that wait for it. They wait because a device that goes back and forth
   /// between two processes for every call does little else.
@@ -258,6 +263,7 @@ class DeviceJudge {
   MadeInputs made_;
   Arena shared_;
   Referee referee_;
+  Metrics metrics_;
   Process now_;                  ///< runs the candidate at hand
   std::deque<Process> waiting_;  ///< wait for their turn
   std::vector<Process> spare_;   ///< no candidate has run in them

@@ -215,7 +215,7 @@ std::optional<Fault> DeviceJudge::judged(const Subject& subject, const std::vect
       fault = Fault{Verdict::cheated, outside_text(subject, shape, slot, a) + in_shape};
     if (planned.role == Role::in && hash != before.at(input++) && !fault)
       fault = Fault{Verdict::cheated, "it changed its input " + name + in_shape};
-    if (planned.is_output()) result = combined(result, hash);
+    if (is_told_by_hash(a, planned)) result = combined(result, hash);
     if (planned.role != Role::out || size_in_bytes(planned.type) < 2) continue;
     const std::uint64_t left = next();
     const std::uint64_t allowed = poison_by_chance(planned.type, planned.count);
@@ -225,6 +225,10 @@ std::optional<Fault> DeviceJudge::judged(const Subject& subject, const std::vect
                     1.0 - static_cast<double>(left) / static_cast<double>(planned.count)};
   }
   return fault;
+}
+
+bool DeviceJudge::is_told_by_hash(std::size_t argument, const PlannedArgument& planned) const {
+  return planned.is_output() && !is_unchecked(problem_.arguments[argument]);
 }
 
 std::size_t DeviceJudge::inputs(std::size_t shape) const {
@@ -279,8 +283,12 @@ std::optional<Fault> DeviceJudge::collect(const std::vector<Called>& calls, std:
   for (std::size_t c = 0; c < samples.size(); ++c) {
     const Called& call = calls[begin + c];
     std::uint64_t result = 0;
-    for (const PlannedArgument& planned : plans_[call.set->shape].arguments)
-      if (planned.is_output() && at < done.values.size()) result = combined(result, done.values[at++]);
+    const std::vector<PlannedArgument>& arguments = plans_[call.set->shape].arguments;
+    for (std::size_t a = 0; a < arguments.size(); ++a) {
+      if (!arguments[a].is_output() || at >= done.values.size()) continue;
+      const std::uint64_t hash = done.values[at++];
+      if (is_told_by_hash(a, arguments[a])) result = combined(result, hash);
+    }
     if (result != call.result)
       return Fault{Verdict::cheated, "a call changed the outputs of an earlier one (shape " +
                                          problem_.shapes[call.set->shape].name + ")"};
@@ -310,7 +318,13 @@ std::optional<Fault> DeviceJudge::settle(const std::vector<Called>& calls, std::
                                          const std::vector<Referee::OutputSample>& samples) {
   auto mismatch = referee_.judge(samples);
   if (!mismatch) {
-    for (std::size_t c = 0; c < samples.size(); ++c) verified_ += calls[begin + c].timed ? 1 : 0;
+    for (std::size_t c = 0; c < samples.size(); ++c) {
+      const Called& call = calls[begin + c];
+      verified_ += call.timed ? 1 : 0;
+      if (!call.says) continue;
+      for (const std::size_t a : metrics_.arguments())
+        metrics_.take(call.set->shape, a, referee_.number(samples, c, a));
+    }
     return std::nullopt;
   }
   const Called& call = calls[begin + mismatch->sample];
@@ -326,6 +340,7 @@ std::optional<Fault> DeviceJudge::settle(const std::vector<Called>& calls, std::
 
 std::optional<Fault> DeviceJudge::check(Subject& subject, Features& features,
                                         std::optional<double> incumbent) {
+  metrics_.clear();
   std::vector<std::size_t> order(plans_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Small ones first: what is wrong is mostly wrong everywhere.
@@ -389,7 +404,10 @@ std::optional<Fault> DeviceJudge::check_shape(Subject& subject, std::size_t shap
       if (begin + i == 0) first_result = result;
       const bool again = begin + i > 0 && begin + i + 1 == sets.size();
       if (again && result != first_result) ++differing;
-      if (!again || result != first_result) pending_.push_back({sets[begin + i], first + i, result});
+      if (!again || result != first_result) {
+        pending_.push_back({sets[begin + i], first + i, result});
+        pending_.back().says = begin + i == 0;
+      }
     }
     held_[shape] = first + count;
     // One right result is enough of a candidate that is slower beyond doubt: it will not be chosen.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "evaluator/gpu/candidate_code.hpp"
@@ -589,6 +590,24 @@ void Referee::receive(const std::vector<OutputSample>& samples) {
   demand(worker_->act(std::move(actions), reference_seconds, done), "comparing outputs");
 }
 
+BufferId Referee::place_of(const std::vector<OutputSample>& samples, std::size_t sample,
+                           std::size_t argument) {
+  const std::size_t shape = samples[sample].set->shape;
+  const auto lent = samples[sample].places[argument].lent;
+  return lent ? *lent : scratch(got + sample, shape, argument, bytes_of(shapes_[shape].arguments[argument]));
+}
+
+double Referee::number(const std::vector<OutputSample>& samples, std::size_t sample, std::size_t argument) {
+  Act::Reply looked;
+  demand(
+      worker_->act({ReadElement{place_of(samples, sample, argument), 0, problem_.arguments[argument].type}},
+                   reference_seconds, looked),
+      "reading a metric");
+  double value = std::numeric_limits<double>::quiet_NaN();
+  if (!looked.values.empty()) std::memcpy(&value, looked.values.data(), sizeof value);
+  return value;
+}
+
 std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>& samples) {
   start();
   Work work;
@@ -602,11 +621,7 @@ std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>&
     bool cap;
   };
   std::vector<Compared> compared;
-  const auto got_in = [&](std::size_t sample, std::size_t a) {
-    const std::size_t shape = samples[sample].set->shape;
-    const auto lent = samples[sample].places[a].lent;
-    return lent ? *lent : scratch(got + sample, shape, a, bytes_of(shapes_[shape].arguments[a]));
-  };
+  const auto got_in = [&](std::size_t sample, std::size_t a) { return place_of(samples, sample, a); };
   for (std::size_t s = 0; s < samples.size(); ++s)
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const InputSet& set = *samples[s].set;

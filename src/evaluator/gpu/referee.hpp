@@ -106,6 +106,10 @@ class Referee {
   /// set whose values the fault tells is not kept.
   [[nodiscard]] std::optional<Mismatch> judge(const std::vector<OutputSample>& samples);
 
+  /// The first element of an output of samples that were judged.
+  [[nodiscard]] double number(const std::vector<OutputSample>& samples, std::size_t sample,
+                              std::size_t argument);
+
   /// Takes a candidate's buffer on loan; nothing where the devices or drivers cannot share memory between
   /// processes.
   [[nodiscard]] std::optional<BufferId> lend(GpuWorkerClient& owner, BufferId buffer, std::uint64_t bytes);
@@ -165,6 +169,8 @@ class Referee {
   void solve(InputSet& set, Work& work);
   Act::Reply carry_out(Work& work, const char* doing, Blame blame = Blame::reference);
   BufferId buffer(std::uint64_t bytes);
+  /// Where an output of a sample lies for the referee.
+  BufferId place_of(const std::vector<OutputSample>& samples, std::size_t sample, std::size_t argument);
   BufferId scratch(std::size_t use, std::size_t shape, std::size_t argument, std::uint64_t bytes);
   void run(const InputSet& set, bool wide, bool magnitudes,
            const std::vector<std::optional<BufferId>>& outputs, Work& work);

@@ -14,6 +14,7 @@
 #include "evaluator/host/verifier.hpp"
 #include "judge/input_sets.hpp"
 #include "judge/load_meter.hpp"
+#include "judge/metrics.hpp"
 #include "judge/runner.hpp"
 #include "judge/sampler.hpp"
 #include "kernelsearch/core/outcome.hpp"
@@ -126,6 +127,8 @@ class HostJudge {
   [[nodiscard]] std::optional<Fault> check_shape(std::size_t shape, std::size_t& differing,
                                                  std::size_t& outputs);
   [[nodiscard]] std::optional<Fault> guards(std::size_t first, std::size_t count) const;
+  /// A metric of the first slots that nothing was written to: what is not checked would pass as it is.
+  [[nodiscard]] std::optional<Fault> unwritten_metric(std::size_t count) const;
   /// The set of a round of timed calls.
   [[nodiscard]] std::shared_ptr<InputSet> timing_set(const ShapePlan& plan);
   /// Runs calls on slots from `first` on; `seconds`: of one call, without what the clock takes.
@@ -187,6 +190,7 @@ class HostJudge {
   const WorkerSettings& settings_;
   Rng rng_{secret_seed()};
   std::vector<ShapeState> shapes_;
+  Metrics metrics_{problem_};
   std::unique_ptr<Runner> runner_;
   ShownSets shown_;
   double overhead_ = 0.0;                 ///< of a batch

@@ -85,6 +85,7 @@ std::optional<Fault> HostJudge::check(Features& features, Extent extent) {
     if (extent == Extent::all || problem_.shapes[shape].weight > 0)
       if (auto fault = check_shape(shape, differing, outputs)) return fault;
   if (auto fault = runner_->worker().census()) return fault;
+  metrics_.set(features);
   features.set("nondeterministic",
                outputs == 0 ? 0.0 : static_cast<double>(differing) / static_cast<double>(outputs));
   return std::nullopt;
@@ -120,12 +121,16 @@ std::optional<Fault> HostJudge::check_shape(std::size_t shape, std::size_t& diff
     std::vector<std::vector<std::vector<std::byte>>> got;
     for (std::size_t i = 0; i < count; ++i) got.push_back(slots.outputs(i));
     if ((fault = guards(0, count))) return fault;
+    if ((fault = unwritten_metric(count))) return fault;
     for (std::size_t i = 0; i < count; ++i) {
       solve(state, *sets[begin + i]);
       if ((fault = inputs_.compare(state.plan, *sets[begin + i], got[i]))) return fault;
     }
     for (const auto& outputs : got) state.results.insert(hash_of(outputs));
-    if (begin == 0) first = got.front();
+    if (begin == 0) {
+      first = got.front();
+      metrics_.take(shape, first);
+    }
     if (begin + count == sets.size())
       for (std::size_t a = 0; a < first.size(); ++a) {
         const std::size_t size = state.plan.arguments[a].element_bytes();
@@ -134,6 +139,16 @@ std::optional<Fault> HostJudge::check_shape(std::size_t shape, std::size_t& diff
           differing += std::memcmp(&first[a][i], &got[count - 1][a][i], size) != 0 ? 1u : 0u;
       }
   }
+  return std::nullopt;
+}
+
+std::optional<Fault> HostJudge::unwritten_metric(std::size_t count) const {
+  for (const std::size_t a : metrics_.arguments())
+    for (std::size_t i = 0; i < count; ++i)
+      if (is_unchecked(problem_.arguments[a]) && runner_->slots().is_poison(i, a, 0))
+        return Fault{Verdict::wrong_result, "it left its metric " + problem_.arguments[a].name +
+                                                " unwritten (shape " + problem_.shapes[*selected_].name +
+                                                ")"};
   return std::nullopt;
 }
 
