@@ -314,7 +314,7 @@ std::vector<TaskScore> work(const BenchCommand& command, const BenchPlan& plan, 
         scores[lane.task] = score_of(plan, lane, all_of(lane.from), status, used, command.task_limit);
         if (command.parallel > 1 && !lane.alone && lacked_memory(scores[lane.task])) {
           if (!command.quiet)
-            print_clean(stderr, "{}: too little memory beside other tasks; again when they have ended\n",
+            print_clean(stderr, "{}: too little memory while other tasks run; again when they have ended\n",
                         scores[lane.task].task);
           again.push_back(lane.task);
           at = lanes.erase(at);

@@ -118,7 +118,7 @@ TEST_CASE("bench: a task that lacks memory beside others is tried again alone, o
   CHECK(task_of(ran.json(), "one")["state"] == "right");
   CHECK(task_of(ran.json(), "two")["state"] == "right");
   CHECK(task_of(ran.json(), "bad")["state"] == "refused");
-  check_has(ran.err, "two: too little memory beside other tasks; again when they have ended");
+  check_has(ran.err, "two: too little memory while other tasks run; again when they have ended");
   CHECK(ran.err.find("bad: too little memory") == std::string::npos);
 }
 
