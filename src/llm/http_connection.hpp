@@ -73,8 +73,11 @@ class HttpConnection {
     });
     if (error && error.category() == boost::asio::error::get_ssl_category()) {
       const long verified = SSL_get_verify_result(tls_->native_handle());
-      if (ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_CERTIFICATE_VERIFY_FAILED)
-        why = verified == X509_V_OK ? "it is for another host" : X509_verify_cert_error_string(verified);
+      // Where the system has no certificates, OpenSSL's first error may be that its folder cannot be opened.
+      if (verified != X509_V_OK)
+        why = X509_verify_cert_error_string(verified);
+      else if (ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_CERTIFICATE_VERIFY_FAILED)
+        why = "it is for another host";
     }
     return error;
   }

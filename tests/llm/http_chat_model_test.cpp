@@ -506,6 +506,7 @@ TEST_CASE("HttpChatModel: TLS only with a certificate that is trusted and for th
   CHECK(name.error.attempts == 1);
   CHECK(has(name.error.text, "certificate"));
   const ChatResult stranger = result_with(good, other);
+  CAPTURE(stranger.error.text);
   CHECK(stranger.error.failure == ChatFailure::configuration);
   CHECK(has(stranger.error.text, "self"));
   CHECK(has(result_with(ended, ended).error.text, "expired"));
