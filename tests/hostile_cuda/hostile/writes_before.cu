@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: cheated: outside of its array y
+// expect: cheated: before the beginning of y
 // naive: fooled
 // Writes one element before the first.
 extern "C" __global__ void scale(int n, const float* x, float* y) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // problem: scale
-// expect: cheated: outside of its array x
+// expect: cheated: past the end of x
 // naive: fooled
 // Uses the room behind its input as scratch memory.
 extern "C" __global__ void scale(int n, const float* x, float* y) {
