@@ -112,7 +112,7 @@ std::vector<fs::path> examples(std::string_view backend) {
   return support::device_examples(support::test_data() / ".." / "examples", backend);
 }
 
-/// Of NAME.json too what is its own is in the folder NAME.
+/// The file of the best configuration. For NAME.json, it is in the folder NAME as well.
 fs::path best_file(const fs::path& path) {
   return fs::path(path).replace_extension() / "best_h200.json";
 }

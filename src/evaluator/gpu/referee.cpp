@@ -621,7 +621,6 @@ std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>&
     bool cap;
   };
   std::vector<Compared> compared;
-  const auto got_in = [&](std::size_t sample, std::size_t a) { return place_of(samples, sample, a); };
   for (std::size_t s = 0; s < samples.size(); ++s)
     for (std::size_t a = 0; a < problem_.arguments.size(); ++a) {
       const InputSet& set = *samples[s].set;
@@ -634,7 +633,7 @@ std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>&
                                                        : planned.tolerance;
         compared.push_back({s, a, column, tolerance, false});
         CompareArrays compare;
-        compare.got = got_in(s, a);
+        compare.got = place_of(samples, s, a);
         compare.expected = *set.expected[a];
         compare.slack = set.slack[a];
         compare.type = column.type;
@@ -680,9 +679,9 @@ std::optional<Referee::Mismatch> Referee::judge(const std::vector<OutputSample>&
     const std::uint64_t allowed = cap ? 0 : allowed_wrong(tolerance, plan.arguments[a].elements());
     if (off <= allowed || mismatch) continue;
     const std::uint64_t outside = cap ? done.values[2 * (i - 1)] : off;
-    mismatch = Mismatch{
-        s, Fault{Verdict::wrong_result, mismatch_text(*samples[s].set, plan, a, column, got_in(s, a), outside,
-                                                      done.values[2 * i + 1], tolerance, cap)}};
+    mismatch = Mismatch{s, Fault{Verdict::wrong_result,
+                                 mismatch_text(*samples[s].set, plan, a, column, place_of(samples, s, a),
+                                               outside, done.values[2 * i + 1], tolerance, cap)}};
   }
   if (!mismatch) return mismatch;
   mismatch->fault.right_share = elements > 0 ? 1.0 - wrong / elements : 0.0;
