@@ -11,6 +11,7 @@
 #include "feature_names.hpp"
 #include "kernelsearch/agents/data_files.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/backend.hpp"
 #include "problem/json_cursor.hpp"
 
 namespace kernelsearch {
@@ -182,7 +183,7 @@ ReadFile read_file(std::string_view text, const std::string& file) {
   if (const auto description = root.find("description")) (void)description->string("say what the set is");
   ReadFile read;
   for (const auto& item : root.at("backends", todo).items("list backends, e.g. [\"cuda\"]")) {
-    (void)read_backend(item);
+    (void)item.choice<Backend>("backend");
     read.backends.push_back(item.node().string);
   }
   std::vector<std::string> own;

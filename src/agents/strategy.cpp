@@ -9,6 +9,7 @@
 #include "kernelsearch/agents/data_files.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/backend.hpp"
 #include "problem/json_cursor.hpp"
 
 namespace kernelsearch {
@@ -124,7 +125,7 @@ std::vector<Strategy> parse_strategies(std::string_view text, const std::string&
   if (const auto description = root.find("description")) (void)description->string("say what the set is");
   std::vector<std::string> backends;
   for (const auto& item : root.at("backends", todo).items("list backends, e.g. [\"host\"]")) {
-    (void)read_backend(item);
+    (void)item.choice<Backend>("backend");
     backends.push_back(item.node().string);
   }
   std::vector<Strategy> strategies;

@@ -149,9 +149,7 @@ Endpoint read_endpoint(const std::string& name, const JsonCursor& place) {
               "temperature", "structured_output", "max_tokens_field", "parameters"});
   Endpoint result;
   result.name = name;
-  constexpr Provider providers[] = {Provider::openai, Provider::anthropic};
-  result.provider = providers[place.at("provider", "write openai or anthropic")
-                                  .choice("provider", {"openai", "anthropic"})];
+  result.provider = place.at("provider", "write openai or anthropic").choice<Provider>("provider");
   const JsonCursor model = place.at("model", "write the provider's name of it");
   result.model = model.string("put it in quotes");
   if (result.model.empty()) model.refuse("is empty", "write the provider's name of it");
