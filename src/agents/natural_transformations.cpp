@@ -16,7 +16,6 @@
 #include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/core/shown_verdict.hpp"
-#include "problem/whole_word.hpp"
 #include "same_kernel.hpp"
 #include "unanswered.hpp"
 

@@ -14,7 +14,6 @@
 #include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 #include "kernelsearch/problem/kernel_launch.hpp"
-#include "problem/whole_word.hpp"
 
 namespace kernelsearch {
 namespace {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/whole_file.hpp"
 #include "problem/json_cursor.hpp"
 
@@ -133,9 +134,7 @@ std::vector<std::pair<std::string, std::string>> read_headers(const JsonCursor& 
 
 std::string read_key_variable(const JsonCursor& place) {
   std::string name = secret_text(place);
-  const bool fine =
-      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-  if (!fine)
+  if (!std::all_of(name.begin(), name.end(), detail::in_word))
     place.refuse("is not a name of a variable", "not shown", "write the variable's name, not the key");
   return name;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/command_task.hpp"
@@ -331,11 +332,7 @@ std::vector<std::string> read_traits(const JsonCursor& place) {
   std::vector<std::string> traits;
   for (const JsonCursor& item : place.items("list what the problem is, e.g. [\"matmul\"]")) {
     const std::string& trait = item.string("a trait is a word such as matmul");
-    const bool fine =
-        !trait.empty() && trait.size() <= 64 && std::all_of(trait.begin(), trait.end(), [](char c) {
-          return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-        });
-    if (!fine)
+    if (!is_lower_name(trait))
       item.refuse("is not a name of a trait", "use lower-case letters, digits and underscores, at most 64");
     if (std::find(traits.begin(), traits.end(), trait) != traits.end())
       item.refuse("is a trait that stands before already", "list each once");
