@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "judge/compile.hpp"
+#include "judge/overrun_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/judge/machine.hpp"
@@ -274,7 +275,7 @@ std::optional<Fault> WorkerClient::answered(Got got, const Command& command, con
   if (reply.failed == host_protocol::write_to_inputs) {
     stop();
     forbidden_write_ = reply.offset;
-    return Fault{Verdict::cheated, "it wrote outside of its arrays"};
+    return overrun_fault({});  // Runner::explained says where
   }
   if (reply.failed == host_protocol::left_changed) {
     stop();

@@ -11,21 +11,13 @@
 #include <vector>
 
 #include "judge/arena.hpp"
+#include "judge/fault.hpp"
 #include "judge/load_meter.hpp"
 #include "judge/protocol.hpp"
-#include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/judge/host_options.hpp"
 #include "process/process.hpp"
 
 namespace kernelsearch::detail {
-
-/// Why a candidate is not ok.
-struct Fault {
-  Verdict verdict = Verdict::crashed;
-  std::string reason;
-  double right_share = 0.0;  ///< of its outputs, for wrong results
-  bool may_be_load = false;  ///< it is judged once more: others use the machine, and that may be all
-};
 
 /// The kernelsearch-worker program.
 [[nodiscard]] std::filesystem::path find_worker(const std::filesystem::path& given);

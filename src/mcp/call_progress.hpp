@@ -17,6 +17,7 @@
 #include <thread>
 #include <utility>
 
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/mcp/tool.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/run/run.hpp"
@@ -32,7 +33,8 @@ class CallProgress final : public RunObserver {
     ++told_;
     const Outcome& outcome = trial.outcome;
     if (outcome.ok()) best_ = std::min(best_, outcome.objective);
-    std::string text = fmt::format("trial {}: {}", number(outcome.id), to_string(outcome.evaluation.verdict));
+    std::string text = fmt::format("trial {}: {}", number(outcome.id),
+                                   shown_verdict(outcome.evaluation.verdict, outcome.evaluation.overrun));
     if (outcome.ok()) text += " " + format_seconds(outcome.objective);
     if (best_ < std::numeric_limits<double>::infinity())
       text += ", best of this step " + format_seconds(best_);

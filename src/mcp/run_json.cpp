@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kernelsearch/agents/skill_texts.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/summary.hpp"
@@ -59,6 +60,7 @@ json trial_json(const StoredTrial& trial, bool shapes) {
   if (!e.reason.empty())
     out["reason"] =
         e.reason.size() <= longest_reason ? e.reason : e.reason.substr(0, longest_reason) + " [cut]";
+  if (e.overrun) out["overrun"] = *e.overrun;
   const json point = json::parse(trial.point, nullptr, false);
   if (point.is_object() && point.contains("kind")) out["move"] = move_json(point.get<Move>());
   if (!trial.outcome.ok()) return out;
@@ -130,7 +132,8 @@ std::string move_text(const Move& move) {
 
 std::string trial_text(const StoredTrial& trial) {
   const Evaluation& e = trial.outcome.evaluation;
-  std::string text = fmt::format("trial {}: {}", number(trial.outcome.id), to_string(e.verdict));
+  std::string text =
+      fmt::format("trial {}: {}", number(trial.outcome.id), shown_verdict(e.verdict, e.overrun));
   if (!trial.outcome.ok()) return text + (e.reason.empty() ? "" : ": " + e.reason.substr(0, 4000));
   text +=
       fmt::format(", {} ({} to {})", format_seconds(e.measurement.seconds),
@@ -157,8 +160,8 @@ std::string run_text(const json& run) {
   return text;
 }
 
-std::string_view verdict_meaning(Verdict verdict) noexcept {
-  switch (verdict) {
+std::string_view verdict_meaning(const Evaluation& evaluation) noexcept {
+  switch (evaluation.verdict) {
     case Verdict::ok:
       return "Built, ran, right on every check against the reference, and measured.";
     case Verdict::not_generated:
@@ -176,16 +179,17 @@ std::string_view verdict_meaning(Verdict verdict) noexcept {
     case Verdict::wrong_result:
       return "It ran, but an output is outside its tolerance of the reference.";
     case Verdict::cheated:
-      return "It broke a rule of the measurement: wrote outside its buffers, changed inputs, or made up "
-             "outputs.";
+      if (evaluation.overrun)
+        return "It wrote outside of its arrays, as a store without a mask or a wrong index does.";
+      return "It broke a rule of the measurement: changed inputs, or made up outputs.";
     case Verdict::not_applicable:
       return "No trial: what was asked for was judged not to apply to the kernel, for the reason given.";
   }
   return "";
 }
 
-std::string_view verdict_advice(Verdict verdict) noexcept {
-  switch (verdict) {
+std::string_view verdict_advice(const Evaluation& evaluation) noexcept {
+  switch (evaluation.verdict) {
     case Verdict::ok:
       return "Compare the time with the parent's and the best's; build on it if it is faster.";
     case Verdict::not_generated:
@@ -193,7 +197,7 @@ std::string_view verdict_advice(Verdict verdict) noexcept {
     case Verdict::rejected:
       return "Choose settings that the problem's `valid` accepts for some shape.";
     case Verdict::build_failed:
-      return "Mend what the first error in the reason names, keep the function's signature, and hand it in "
+      return "Fix what the first error in the reason names, keep the function's signature, and hand it in "
              "with this "
              "trial as parent.";
     case Verdict::launch_failed:
@@ -210,6 +214,9 @@ std::string_view verdict_advice(Verdict verdict) noexcept {
              "initial "
              "values of sums, races, and outputs that are not written.";
     case Verdict::cheated:
+      if (evaluation.overrun)
+        return "Mask stores at the element that the reason names: look at the last block or tile and at "
+               "the index's computation.";
       return "Write only to outputs and inside their sizes, compute from the inputs given, keep nothing "
              "between calls.";
     case Verdict::not_applicable:

@@ -23,7 +23,7 @@ namespace kernelsearch::detail {
 [[nodiscard]] std::string move_text(const Move& move);
 
 /// What a verdict means, and what its author should do.
-[[nodiscard]] std::string_view verdict_meaning(Verdict verdict) noexcept;
-[[nodiscard]] std::string_view verdict_advice(Verdict verdict) noexcept;
+[[nodiscard]] std::string_view verdict_meaning(const Evaluation& evaluation) noexcept;
+[[nodiscard]] std::string_view verdict_advice(const Evaluation& evaluation) noexcept;
 
 }  // namespace kernelsearch::detail

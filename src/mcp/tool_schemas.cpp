@@ -29,6 +29,8 @@ constexpr Named pieces[] = {
 "additionalProperties": false})json"},
     {"trial",
      R"json({"type": "object", "properties": {"trial": {"type": "integer"}, "verdict": {"type": "string"}, "reason": {"type": "string"},
+"overrun": {"type": "object", "properties": {"array": {"type": "string"}, "index": {"type": "integer"}, "elements": {"type": "integer"}}, "additionalProperties": false,
+"description": "where it wrote outside of its arrays: the nearest element, counted as the array's"},
 "seconds": {"type": "number"}, "interval": "@interval", "speedup": "@speedup",
 "settings": {"type": "object"}, "parents": {"type": "array", "items": {"type": "integer"}}, "move": "@move",
 "shapes": {"type": "array", "items": {"type": "object", "properties": {"shape": {"type": "string"}, "seconds": {"type": "number"},

@@ -11,8 +11,10 @@
 #include "kernelsearch/agents/feedback.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/model/roofline.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/run/stored_candidate.hpp"
 #include "kernelsearch/run/trial_difference.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "run_json.hpp"
@@ -27,18 +29,6 @@ using nlohmann::json;
 std::optional<std::string> text_if(const json& arguments, const char* name) {
   const auto found = arguments.find(name);
   return found == arguments.end() ? std::nullopt : std::optional(found->get<std::string>());
-}
-
-/// The first trial of the run with the same code and settings, if that is another one.
-std::optional<TrialId> twin_of(const RunStore& store, RunId run, const StoredTrial& trial) {
-  std::optional<TrialId> twin;
-  if (!trial.candidate) return twin;
-  store.each_trial(run, [&](const StoredTrial& other) {
-    if (!twin && other.candidate && other.outcome.id != trial.outcome.id &&
-        other.candidate->kernel == trial.candidate->kernel && other.candidate->key == trial.candidate->key)
-      twin = other.outcome.id;
-  });
-  return twin;
 }
 
 /// Why a trial has its verdict, and what to do about that.
@@ -60,7 +50,7 @@ void add_error(const Evaluation& evaluation, std::string& cause) {
 }
 
 Explanation explained(const RunStore& store, RunId run, const StoredTrial& trial) {
-  Explanation why{{}, std::string(verdict_advice(trial.outcome.evaluation.verdict))};
+  Explanation why{{}, std::string(verdict_advice(trial.outcome.evaluation))};
   if (trial.outcome.parents.empty()) {
     add_error(trial.outcome.evaluation, why.cause);
     return why;
@@ -135,7 +125,7 @@ ToolReply RunTools::submit_kernel(const json& arguments, const ToolCall& call) c
   if (!why.cause.empty()) out["cause"] = why.cause;
   std::string text = trial_text(trial);
   if (out["is_best"] == true) text += ", the best so far";
-  if (const auto twin = twin_of(manager.store(), run, trial)) {
+  if (const auto twin = stored_twin(manager.store(), manager.problem_of(run), run, trial)) {
     out["same_as"] = number(*twin);
     text +=
         fmt::format("\nthis is the same code with the same settings as {}: hand in something that differs",
@@ -155,7 +145,7 @@ ToolReply RunTools::explain_verdict(const json& arguments, const ToolCall&) cons
   const Explanation why = explained(manager.store(), run, trial);
   json out{{"run", number(run)},
            {"trial", trial_json(trial, true)},
-           {"meaning", verdict_meaning(e.verdict)},
+           {"meaning", verdict_meaning(e)},
            {"advice", why.advice},
            {"progress", e.progress},
            {"features", json::object()},
@@ -163,7 +153,7 @@ ToolReply RunTools::explain_verdict(const json& arguments, const ToolCall&) cons
            {"provenance", e.provenance}};
   add_features(e.features, out["features"], false);
   if (!why.cause.empty()) out["cause"] = why.cause;
-  std::string text = fmt::format("{}\n{}{}", trial_text(trial), verdict_meaning(e.verdict), why.text());
+  std::string text = fmt::format("{}\n{}{}", trial_text(trial), verdict_meaning(e), why.text());
   if (!trial.outcome.parents.empty()) {
     if (const auto parent = manager.store().trial(run, trial.outcome.parents.front())) {
       std::string compared = "its parent, " + trial_text(*parent);
@@ -239,7 +229,7 @@ ToolReply RunTools::profile(const json& arguments, const ToolCall& call) const {
   const Evaluation& e = report.evaluation;
   if (e.verdict != Verdict::ok)
     return ToolReply::failed(fmt::format("{} is right, but did not run under the profile: {}: {}",
-                                         trial_name(id), to_string(e.verdict), e.reason));
+                                         trial_name(id), shown_verdict(e.verdict, e.overrun), e.reason));
   add_features(e.features, out["features"], arguments.value("counters", false));
   const RooflineGaps gaps = roofline_gaps(e.features);
   out["bound"] = to_string(bound_of(gaps));
@@ -277,7 +267,8 @@ ToolReply RunTools::validate(const json& arguments, const ToolCall& call) const 
   if (!report.objection)
     return replied(fmt::format("{}: nothing was found by {}", trial_name(id), report.checked), out);
   return replied(fmt::format("{} has lost its verdict: {}: {}", trial_name(id),
-                             to_string(report.objection->verdict), report.objection->reason),
+                             shown_verdict(report.objection->verdict, report.objection->overrun),
+                             report.objection->reason),
                  out);
 }
 

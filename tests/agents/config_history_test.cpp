@@ -88,6 +88,20 @@ TEST_CASE("ConfigHistory: the table has a column for each tunable that can diffe
                                "\"-O2 # Task\",[1, 0]: 2\n\"\",[0, 1]: 3\n"));
 }
 
+TEST_CASE("ConfigHistory: a write outside of the arrays is out_of_bounds, and apart from what cheats") {
+  ConfigHistory history(space());
+  Observation<Config> wrong = seen(1, 1, INFINITY);
+  wrong.outcome.evaluation = Evaluation::failed(Verdict::cheated, "the same words");
+  history.tell(wrong);
+  wrong.proposal = Config{{2, 1}};
+  wrong.outcome.evaluation.overrun = Overrun{"y", 9, 9};
+  history.tell(wrong);
+  const std::string text = history.text();
+  check_has(text, "- 1x cheated, e.g. ");
+  check_has(text, "- 1x out_of_bounds, e.g. ");
+  check_has(text, ": out_of_bounds\n");
+}
+
 TEST_CASE("ConfigHistory: an outcome told again replaces the first") {
   ConfigHistory history(space());
   history.tell(seen(0, 0, 1e-3));

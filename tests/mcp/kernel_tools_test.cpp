@@ -46,8 +46,8 @@ void start_submitting(Desk& desk, const std::string& budget = "200") {
 
 /// A kernel of the scripted problem that uses a macro TILE, at words of its own.
 std::string tiled_code(const std::string& words = "") {
-  return "// " + words +
-         "\nextern \"C\" void twice(int n, const float* x, float* y) { for (int t = 0; t < n; t += TILE) "
+  return words_line(words) +
+         "extern \"C\" void twice(int n, const float* x, float* y) { for (int t = 0; t < n; t += TILE) "
          "for (int i = t; i < n && i < t + TILE; ++i) y[i] = 2 * x[i]; }";
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("prompt: what was tried from a kernel and where it comes from, also fo
   CHECK(count_of(facts, "- tune (kernel") == 0);
   has(facts, "## Kernel 2, made from this one by unrolling: it failed");
   has(facts, "error: broken");
-  has(facts, "+// broken\n");
+  has(facts, "+" + words_line("broken"));
   facts = desk.ok("prompt", {{"run", 1}, {"trial", 1}}).get<std::string>();
   has(facts, "## How it came about\n\n- kernel 0 (the problem's own): ");
   has(facts, "- kernel 1 (halve): ");
@@ -449,7 +449,7 @@ TEST_CASE("verdicts: the likeliest cause is what differs from the parent") {
       "its settings are those of trial 1, which is right: the change of the code broke it (region device)");
   has(desk.text, "races");
   why = desk.ok("explain_verdict", {{"run", 1}, {"trial", 4}});
-  has(why["difference"]["diff"], "-// fragile\n+// bug\n");
+  has(why["difference"]["diff"], "-" + words_line("fragile") + "+" + words_line("bug"));
   // Both, and a parent that is wrong itself.
   reply = desk.ok("submit_kernel",
                   {{"run", 1}, {"parent", 1}, {"device", code_with("bug 2")}, {"settings", {{"UNROLL", 4}}}});
@@ -460,6 +460,31 @@ TEST_CASE("verdicts: the likeliest cause is what differs from the parent") {
   reply = desk.ok("submit_kernel", {{"run", 1}, {"parent", 0}, {"device", code_with("fragile")}});
   CHECK(reply["same_as"] == 1);
   has(desk.text, "the same code with the same settings as trial 1");
+  // Comments and constraints that change nothing make no other kernel; settings do.
+  reply =
+      desk.ok("submit_kernel", {{"run", 1}, {"parent", 0}, {"device", "// again\n" + code_with("fragile")}});
+  CHECK(reply["same_as"] == 1);
+  reply = desk.ok("submit_kernel", {{"run", 1},
+                                    {"parent", 0},
+                                    {"device", "// again\n" + code_with("fragile")},
+                                    {"settings", {{"UNROLL", 2}}}});
+  CHECK(!reply.contains("same_as"));
+  has(desk.refused("submit_kernel", {{"run", 1}, {"parent", 1}, {"device", "// x\n" + code_with("fragile")}}),
+      "the kernel is the same as its parent");
+}
+
+TEST_CASE("submit_kernel: a write outside of the arrays is told with its place, and is no accusation") {
+  Desk desk;
+  start_submitting(desk);
+  const json reply = desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("overrun")}});
+  CHECK(reply["trial"]["verdict"] == "cheated");  // the verdict's own name
+  CHECK(reply["trial"]["overrun"] == json{{"array", "y"}, {"index", 37}, {"elements", 37}});
+  has(desk.text, "trial 1: out_of_bounds: it wrote outside of its arrays: y[37]");
+  has(desk.text, "Mask stores at the element that the reason names");
+  CHECK(desk.text.find("cheated") == std::string::npos);
+  const json why = desk.ok("explain_verdict", {{"run", 1}, {"trial", 1}});
+  has(why["meaning"], "It wrote outside of its arrays");
+  CHECK(desk.text.find("broke a rule") == std::string::npos);
 }
 
 TEST_CASE("checkpoints: trials get names, are compared, and work goes on from them") {
@@ -496,7 +521,7 @@ TEST_CASE("checkpoints: trials get names, are compared, and work goes on from th
   CHECK(compared["comparison"]["speedup"] == approx(2.0));
   CHECK(compared["comparison"]["common"] == "start");
   CHECK(compared["comparison"]["only_second"] == json{"halve"});
-  has(compared["comparison"]["diff"], "+// fast");
+  has(compared["comparison"]["diff"], "+" + words_line("fast"));
   has(desk.text, "halved is 2.000 times as fast as start");
   // A second name for a trial replaces the first; a name is one trial's.
   tree = desk.ok("checkpoints", {{"run", 1}, {"action", "name"}, {"name", "base"}, {"trial", 0}});

@@ -10,8 +10,10 @@
 
 #include "judge/compile.hpp"
 #include "judge/input_generator.hpp"
+#include "judge/overrun_text.hpp"
 #include "judge/reference.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/judge/translation_unit.hpp"
@@ -38,7 +40,7 @@ Problem with_evaluator(Problem problem, const HostOptions& options) {
 }
 
 std::string in_words(const detail::Fault& fault) {
-  return std::string(to_string(fault.verdict)) + ": " + fault.reason;
+  return std::string(shown_verdict(fault.verdict, fault.overrun)) + ": " + fault.reason;
 }
 
 /// The message without the program's name, which belongs at the beginning of a line only.
@@ -101,11 +103,10 @@ struct HostLintRunner::Impl {
     runner->select(plan, 0, 1, 1);
     runner->slots().fill(0, inputs, detail::secret_seed());
     double seconds = 0;
-    if (const auto fault = runner->run(1, 0, settings.call_seconds, seconds)) {
-      const auto changed = runner->changed_input();
-      return changed ? "it changed its input " + problem.arguments[*changed].name : in_words(*fault);
-    }
-    if (!runner->slots().guards_intact(0)) return "it wrote outside of its arrays";
+    if (auto fault = runner->run(1, 0, settings.call_seconds, seconds))
+      return in_words(runner->explained(std::move(*fault), problem));
+    if (!runner->slots().guards_intact(0))
+      return in_words(detail::overrun_fault(detail::overrun_in(problem, runner->slots(), 0)));
     if (const auto fault = runner->worker().census()) return in_words(*fault);
     return {};
   }
