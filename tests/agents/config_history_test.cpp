@@ -9,6 +9,7 @@
 
 #include "kernelsearch/problem/read_problem.hpp"
 #include "support/approx.hpp"
+#include "support/check_has.hpp"
 #include "support/search_driver.hpp"
 
 using namespace kernelsearch;

@@ -151,7 +151,7 @@ TEST_CASE("run_tools: an agent writes kernels") {
   has(reply["trial"]["reason"].get<std::string>(), "error: broken");
   has(reply["cause"].get<std::string>(), "; the compiler's first error: ");
   has(reply["cause"].get<std::string>(), "error: broken");
-  has(desk.text, "Mend what the first error");
+  has(desk.text, "Fix what the first error");
   reply = desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("bug")}, {"answers", true}});
   CHECK(reply["trial"]["verdict"] == "wrong_result");
   CHECK(reply["trial"]["parents"] == run["next_move"]["parents"]);
