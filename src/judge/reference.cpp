@@ -87,6 +87,7 @@ Runner& References::ready(Real real, const ShapePlan& plan) {
 
 std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, const Contents& contents) {
   const double begin = monotonic_seconds();
+  const std::string who = independent() ? "the reference" : "the default configuration";
   std::vector<OutputValues> outputs;
   for (int attempt = 0;; ++attempt) {
     Runner& runner = ready(real, plan);
@@ -97,11 +98,11 @@ std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, 
       // The process may have been ended with the thread that started it; a reference that fails twice is at
       // fault.
       if (attempt == 0) continue;
-      raise<ConfigError>("the reference fails", problem_.shapes[plan.shape].name + ": " + fault->reason,
+      raise<ConfigError>(who + " fails", problem_.shapes[plan.shape].name + ": " + fault->reason,
                          "correct it");
     }
     if (!slots.guards_intact(0))
-      raise<ConfigError>("the reference writes outside of its arrays", problem_.shapes[plan.shape].name,
+      raise<ConfigError>(who + " writes outside of its arrays", problem_.shapes[plan.shape].name,
                          "correct it, or the sizes of the arguments");
     outputs = outputs_in(runner);
     break;
