@@ -88,6 +88,7 @@ Runner& References::ready(Real real, const ShapePlan& plan) {
 
 std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, const Contents& contents) {
   const double begin = monotonic_seconds();
+  const std::string who = independent() ? "the reference" : "the default configuration";
   std::vector<OutputValues> outputs;
   for (int attempt = 0;; ++attempt) {
     Runner& runner = ready(real, plan);
@@ -99,12 +100,12 @@ std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, 
       // fault.
       if (attempt == 0) continue;
       raise<ConfigError>(
-          "the reference fails",
+          who + " fails",
           problem_.shapes[plan.shape].name + ": " + runner.explained(std::move(*fault), problem_).reason,
           "correct it");
     }
     if (!slots.guards_intact(0))
-      raise<ConfigError>("the reference writes outside of its arrays",
+      raise<ConfigError>(who + " writes outside of its arrays",
                          problem_.shapes[plan.shape].name + place_text(overrun_in(problem_, slots, 0)),
                          "correct it, or the sizes of the arguments");
     outputs = outputs_in(runner);

@@ -64,6 +64,14 @@ WorkerSettings worker_settings(const HostOptions& options, std::vector<int> core
   return settings;
 }
 
+std::vector<int> any_cores(const HostOptions& options, int threads) {
+  std::vector<int> cores = host_machine().cores;
+  const auto wanted = static_cast<std::size_t>(std::max(1, threads));
+  if (cores.size() > wanted) cores.erase(cores.begin(), cores.end() - static_cast<std::ptrdiff_t>(wanted));
+  if (options.core >= 0 && wanted == 1) cores = {options.core};
+  return cores;
+}
+
 WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores, const Problem& problem) {
   WorkerSettings settings = worker_settings(options, std::move(cores));
   settings.threads = std::max(1, problem.threads);

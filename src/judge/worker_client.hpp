@@ -43,6 +43,9 @@ struct WorkerSettings {
   std::uint64_t memory = std::uint64_t{2} << 30;
 };
 
+/// As many cores as the evaluator gives a kernel of that many threads, for what is run and not timed, so that
+/// any will do. OpenMP starts a thread for each that it sees.
+[[nodiscard]] std::vector<int> any_cores(const HostOptions& options, int threads);
 /// How the options have them started, on these cores, for code that is allowed one thread.
 [[nodiscard]] WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores);
 /// The same with the threads and the memory that the problem allows its kernels.

@@ -224,7 +224,10 @@ struct Submits final : KernelSearch {
                          "hand it in with tunables that its code uses");
     if (context.trials->remaining() == 0) raise_spent();
     TuneReport report{.of = *parent, .trials = {}, .best = {}, .stopped = false, .reason = {}};
-    Optimizer inner(policy_for(base, request), TemplateGenerator(base.kernel));
+    OptimizerOptions goes_by;
+    goes_by.objectives = context.problem.objectives;
+    Optimizer inner(policy_for(base, request), TemplateGenerator(base.kernel), External{},
+                    std::move(goes_by));
     std::unordered_map<std::string, Evaluation> known;
     double fastest = std::numeric_limits<double>::infinity();
     const auto take = [&](const Trial<Candidate>& trial) {
@@ -285,7 +288,8 @@ struct Submits final : KernelSearch {
     return {make_config_policy(request.policy, {.space = space,
                                                 .seed = search.trials().size(),
                                                 .budget = request.trials,
-                                                .earlier = std::move(runs)}),
+                                                .earlier = std::move(runs),
+                                                .objectives = context.problem.objectives}),
             space,
             own,
             told,
@@ -318,8 +322,10 @@ struct Submits final : KernelSearch {
           MoveKind::submitted, {report.of}, {"tune"}, static_cast<std::uint32_t>(search.trials().size())};
       const auto outer = search.submit(std::move(move), job.candidate, told, events);
       if (!outer) return "the trial budget is spent";
-      const auto incumbent =
-          fastest < std::numeric_limits<double>::infinity() ? std::optional(fastest) : std::nullopt;
+      // One that is slower may be the best in another objective, and is measured to the end.
+      const bool known_time =
+          context.problem.objectives.only_time() && fastest < std::numeric_limits<double>::infinity();
+      const auto incumbent = known_time ? std::optional(fastest) : std::nullopt;
       const auto trial = judge(*outer, told, events, incumbent);
       if (!trial) return "stopped";
       report.trials.push_back(*trial);

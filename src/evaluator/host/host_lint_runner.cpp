@@ -24,16 +24,6 @@ namespace {
 
 using detail::raise;
 
-/// As many cores as the evaluator gives the kernel, since OpenMP starts a thread for each that it sees;
-/// nothing is timed, so any will do.
-std::vector<int> any_cores(const HostOptions& options, const HostMachine& machine, int threads) {
-  std::vector<int> cores = machine.cores;
-  const auto wanted = static_cast<std::size_t>(std::max(1, threads));
-  if (cores.size() > wanted) cores.erase(cores.begin(), cores.end() - static_cast<std::ptrdiff_t>(wanted));
-  if (options.core >= 0 && wanted == 1) cores = {options.core};
-  return cores;
-}
-
 /// The problem after HostEvaluator's own checks of it and of the machine.
 Problem with_evaluator(Problem problem, const HostOptions& options) {
   return HostEvaluator(std::move(problem), options).problem();
@@ -55,7 +45,7 @@ struct HostLintRunner::Impl {
   Impl(Problem given, const HostOptions& options)
       : problem(with_evaluator(std::move(given), options)),
         machine(host_machine()),
-        settings(detail::worker_settings(options, any_cores(options, machine, problem.threads), problem)),
+        settings(detail::worker_settings(options, detail::any_cores(options, problem.threads), problem)),
         compiler(options, machine.id(), machine.cores),
         references(problem, compiler, settings),
         generator(problem, options),
