@@ -78,17 +78,7 @@ Subject read_subject(const std::filesystem::path& path) {
 std::string role_name(const Argument& argument) {
   if (argument.tensor_map) return "tensor map";
   if (!argument.is_array) return "scalar";
-  switch (argument.role) {
-    case Role::in:
-      return argument.symbol.empty() ? "in" : "constant";
-    case Role::out:
-      return "out";
-    case Role::inout:
-      return "inout";
-    case Role::workspace:
-      break;
-  }
-  return "workspace";
+  return argument.symbol.empty() ? std::string(to_string(argument.role)) : "constant";
 }
 
 std::string size_text(const Argument& argument) {

@@ -101,7 +101,7 @@ void list_workflows(const std::string& folder, bool json) {
       Json entry{{"name", one.name},
                  {"description", one.description},
                  {"source", one.source},
-                 {"order", one.order == WorkflowOrder::listed ? "listed" : "open"},
+                 {"order", to_string(one.order)},
                  {"backends", one.backends},
                  {"traits", one.traits},
                  {"transformations", one.transformations}};

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/agents/checkpoint_edit.hpp"
 
-#include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "kernelsearch/core/error.hpp"
 #include "problem/json_cursor.hpp"
@@ -11,7 +11,7 @@
 namespace kernelsearch {
 namespace {
 
-constexpr std::array<const char*, 4> edit_names{"name", "restore", "branch", "switch"};
+constexpr std::string_view edit_names[] = {"name", "restore", "branch", "switch"};
 
 void refuse_closed(const Checkpoint& checkpoint) {
   if (checkpoint.closed)
@@ -60,7 +60,7 @@ CheckpointEdit checkpoint_edit_from(std::string_view json) {
   document.only({"action", "name", "from", "trial", "note"});
   CheckpointEdit edit;
   edit.action = static_cast<CheckpointEdit::Action>(
-      document.at("action", "say what was done").choice("action", {"name", "restore", "branch", "switch"}));
+      document.at("action", "say what was done").choice("action", edit_names));
   edit.name = document.at("name", "name it").string("write a string");
   if (const auto from = document.find("from")) edit.from = from->string("write a string");
   if (const auto trial = document.find("trial")) {

@@ -56,11 +56,7 @@ Checkpoint read_checkpoint(const JsonCursor& place) {
     checkpoint.objective = objective->number("write a number");
   checkpoint.tuned_key = string_at(place, "tuned_key");
   checkpoint.note = string_at(place, "note");
-  if (const auto closed = place.find("closed")) {
-    if (closed->kind() != detail::JsonNode::Kind::boolean)
-      closed->refuse("is not a bool", "write true or false");
-    checkpoint.closed = closed->node().boolean;
-  }
+  if (const auto closed = place.find("closed")) checkpoint.closed = closed->boolean();
   if (const auto code = place.find("code")) {
     code->only({"device", "host", "macros"});
     for (const KernelRegion region : kernel_regions)

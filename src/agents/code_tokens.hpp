@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cctype>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -20,7 +19,6 @@ struct CodeToken {
 
 /// The tokens of the code without its comments.
 [[nodiscard]] inline std::vector<CodeToken> code_tokens(std::string_view code) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   std::vector<CodeToken> tokens;
   for (std::size_t i = 0; i < code.size();) {
     if (blanks.find(code[i]) != std::string_view::npos) {
@@ -34,8 +32,8 @@ struct CodeToken {
     }
     if (end == i) {
       end = i + 1;
-      if (is_word(code[i]))
-        while (end < code.size() && is_word(code[end])) ++end;
+      if (in_word(code[i]))
+        while (end < code.size() && in_word(code[end])) ++end;
       else if (const std::string_view two = code.substr(i, 2);
                two == "::" || two == "&&" || two == "[[" || two == "]]")
         end = i + 2;

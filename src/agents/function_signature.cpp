@@ -4,20 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "code_tokens.hpp"
 #include "kernelsearch/agents/declared_tunables.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 #include "lines.hpp"
 
 namespace kernelsearch {
 namespace {
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 /// The code with comments as blanks, and directives too where they would stand between declarations.
 std::string plain(std::string_view code, bool drop_directives) {
@@ -98,7 +94,7 @@ std::string type_of(std::vector<std::string> tokens) {
     tokens.erase(bracket, tokens.end());
     array = true;
   }
-  if (tokens.size() > 1 && is_word(tokens.back()[0]) && !is_type_word(tokens.back()) &&
+  if (tokens.size() > 1 && detail::in_word(tokens.back()[0]) && !is_type_word(tokens.back()) &&
       tokens[tokens.size() - 2] != "::" &&
       !(tokens.size() == 2 && is_type_word(tokens[0]) && (tokens[0] == "const" || tokens[0] == "volatile")))
     tokens.pop_back();
@@ -169,12 +165,12 @@ std::optional<FunctionSignature> function_signature(std::string_view code, std::
       i = next;
       continue;
     }
-    if (!is_word(view[i])) {
+    if (!detail::in_word(view[i])) {
       ++i;
       continue;
     }
     std::size_t end = i;
-    while (end < view.size() && is_word(view[end])) ++end;
+    while (end < view.size() && detail::in_word(view[end])) ++end;
     const std::size_t begin = std::exchange(i, end);
     if (view.substr(begin, end - begin) != name) continue;
     const std::size_t open = view.find_first_not_of(detail::blanks, end);

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/impl/utf8.hpp"
 
 namespace kernelsearch {
@@ -29,9 +30,6 @@ struct Read {
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-bool is_ascii_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 bool starts_number(char c) {
   return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.';
@@ -54,7 +52,7 @@ class LenientReader {
     }
     if (c == '"' || c == '\'') return string();
     if (starts_number(c)) return number();
-    if (is_ascii_word(c)) return word();
+    if (detail::in_word(c)) return word();
     return {};
   }
 
@@ -173,7 +171,7 @@ class LenientReader {
 
   Read number() {
     const std::size_t begin = at_;
-    while (!done() && (is_ascii_word(text_[at_]) || starts_number(text_[at_]))) ++at_;
+    while (!done() && (detail::in_word(text_[at_]) || starts_number(text_[at_]))) ++at_;
     std::string_view digits = text_.substr(begin, at_ - begin);
     if (digits.front() == '+') digits.remove_prefix(1);
     if (done()) return {End::cut, {}};  // more digits may have been meant
@@ -191,7 +189,7 @@ class LenientReader {
 
   Read word() {
     const std::size_t begin = at_;
-    while (!done() && is_ascii_word(text_[at_])) ++at_;
+    while (!done() && detail::in_word(text_[at_])) ++at_;
     if (done()) return {End::cut, {}};
     const std::string_view found = text_.substr(begin, at_ - begin);
     if (found == "true" || found == "True") return {End::complete, true};
@@ -202,7 +200,7 @@ class LenientReader {
 
   Read bare_key() {
     const std::size_t begin = at_;
-    while (!done() && is_ascii_word(text_[at_])) ++at_;
+    while (!done() && detail::in_word(text_[at_])) ++at_;
     if (begin == at_) return {};
     return {End::complete, std::string(text_.substr(begin, at_ - begin))};
   }

@@ -11,6 +11,8 @@
 #include "feature_names.hpp"
 #include "kernelsearch/agents/data_files.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
+#include "kernelsearch/problem/backend.hpp"
 #include "problem/json_cursor.hpp"
 
 namespace kernelsearch {
@@ -33,13 +35,6 @@ struct ReadFile {
   std::vector<ReadMethod> methods;
 };
 
-/// Lower-case letters, digits and underscores: ids are keys in stores and names of folders.
-bool is_word(std::string_view text) {
-  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
 std::string text_of(const JsonCursor& place, std::string_view todo) {
   const std::string& text = place.string(todo);
   if (text.empty()) place.refuse("is empty", todo);
@@ -58,7 +53,7 @@ Axis read_id(const JsonCursor& place, Method& method) {
     const std::string prefix = std::string(to_string(axis)) + ".";
     if (id.substr(0, prefix.size()) != prefix) continue;
     method.name = id.substr(prefix.size());
-    if (!is_word(method.name)) break;
+    if (!detail::is_lower_name(method.name)) break;
     return axis;
   }
   place.refuse("is not an id of a method", todo);
@@ -182,7 +177,7 @@ ReadFile read_file(std::string_view text, const std::string& file) {
   if (const auto description = root.find("description")) (void)description->string("say what the set is");
   ReadFile read;
   for (const auto& item : root.at("backends", todo).items("list backends, e.g. [\"cuda\"]")) {
-    (void)read_backend(item);
+    (void)item.choice<Backend>("backend");
     read.backends.push_back(item.node().string);
   }
   std::vector<std::string> own;

@@ -163,15 +163,13 @@ NamedWorkflow parse_workflow(std::string_view json, const std::string& file) {
   if (!detail::is_name(workflow.name)) name.refuse("is not a name", "use letters, digits and _");
   if (const auto text = document.find("description")) workflow.description = text->string("write a string");
   if (const auto source = document.find("source")) workflow.source = source->string("write a string");
-  if (const auto order = document.find("order"))
-    workflow.order =
-        order->choice("order", {"listed", "open"}) == 0 ? WorkflowOrder::listed : WorkflowOrder::open;
+  if (const auto order = document.find("order")) workflow.order = order->choice<WorkflowOrder>("order");
   workflow.backends = name_list(document.find("backends"));
   workflow.traits = name_list(document.find("traits"));
   if (const auto short_of = document.find("short_of")) {
     if (workflow.order != WorkflowOrder::open)
       short_of->refuse("belongs to an open workflow", "write \"order\": \"open\", or leave it out");
-    workflow.short_of = all_axes[short_of->choice("axis", {"compute", "memory", "latency"})];
+    workflow.short_of = short_of->choice<Axis>("axis");
   }
   const JsonCursor transformations = document.at("transformations", "list them in their order");
   workflow.transformations = name_list(transformations);
@@ -257,7 +255,7 @@ std::string workflow_plan_text(const WorkflowOptions& options) {
   for (const Axis axis : all_axes)
     if (const auto& order = options.orders[static_cast<std::size_t>(axis)]; !order.empty())
       orders[std::string(to_string(axis))] = order;
-  nlohmann::ordered_json plan{{"order", options.order == WorkflowOrder::listed ? "listed" : "open"},
+  nlohmann::ordered_json plan{{"order", to_string(options.order)},
                               {"transformations", options.transformations},
                               {"after", options.after},
                               {"present", options.present},

@@ -27,22 +27,10 @@ using Made = Generation<Candidate>;
 constexpr std::size_t shown_of_region = 60000, shown_of_reason = 4000, shown_of_reply = 8000;  // characters
 constexpr std::size_t most_tried = 12;  // attempts from a kernel that are listed
 
-bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool contains_word(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const bool begins = at == 0 || !is_word_character(text[at - 1]);
-    const std::size_t end = at + word.size();
-    if (begins && (end == text.size() || !is_word_character(text[end]))) return true;
-  }
-  return false;
-}
-
 bool used_in(const Regions& regions, const std::string& word) {
-  return contains_word(regions.device, word) || contains_word(regions.host, word) ||
-         contains_word(regions.macros, word);
+  return std::any_of(kernel_regions.begin(), kernel_regions.end(), [&](KernelRegion region) {
+    return detail::has_whole_word(text_of(regions, region), word);
+  });
 }
 
 std::string context_text(const Regions& regions) {
@@ -263,8 +251,8 @@ struct NaturalTransformations::Parts {
     };
     if (answer.fault != ReplyFault::none) return answer;
     const std::string& entry = options.function;
-    if (!answer.unchanged && !entry.empty() && contains_word(text_of(work.regions, region), entry) &&
-        !contains_word(answer.text, entry))
+    if (!answer.unchanged && !entry.empty() && detail::has_whole_word(text_of(work.regions, region), entry) &&
+        !detail::has_whole_word(answer.text, entry))
       return fault(ReplyFault::missing_function,
                    "the function " + entry + " is gone; give the whole region with it");
     if (!answer.declared.empty())
@@ -376,7 +364,7 @@ struct NaturalTransformations::Parts {
     });
     std::erase_if(work.declared.constraints, [&](const std::string& constraint) {
       return std::any_of(dropped.begin(), dropped.end(),
-                         [&](const std::string& name) { return contains_word(constraint, name); });
+                         [&](const std::string& name) { return detail::has_whole_word(constraint, name); });
     });
   }
 };

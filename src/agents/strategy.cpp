@@ -9,6 +9,8 @@
 #include "kernelsearch/agents/data_files.hpp"
 #include "kernelsearch/agents/quoted_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
+#include "kernelsearch/problem/backend.hpp"
 #include "problem/json_cursor.hpp"
 
 namespace kernelsearch {
@@ -16,13 +18,6 @@ namespace {
 
 constexpr std::size_t longest_strategy_description = 4000;
 constexpr std::size_t longest_strategy_sentence = 1000;
-
-/// Lower-case letters, digits and underscores: a strategy's name is a key in stores and a word in prompts.
-bool is_strategy_name(const std::string& name) {
-  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
 
 std::vector<std::string> read_sentences(const detail::JsonCursor& place, const char* name, const char* todo) {
   std::vector<std::string> sentences;
@@ -52,7 +47,7 @@ Strategy read_strategy(const detail::JsonCursor& place, const std::vector<std::s
   Strategy strategy;
   const auto name = place.at("name", todo);
   strategy.name = name.string("a name such as tiling");
-  if (!is_strategy_name(strategy.name))
+  if (!detail::is_lower_name(strategy.name))
     name.refuse("is not a name of a strategy", "use lower-case letters, digits and underscores, at most 64");
   const auto description = place.at("description", todo);
   strategy.description = description.string("say what to do, in words");
@@ -124,7 +119,7 @@ std::vector<Strategy> parse_strategies(std::string_view text, const std::string&
   if (const auto description = root.find("description")) (void)description->string("say what the set is");
   std::vector<std::string> backends;
   for (const auto& item : root.at("backends", todo).items("list backends, e.g. [\"host\"]")) {
-    (void)read_backend(item);
+    (void)item.choice<Backend>("backend");
     backends.push_back(item.node().string);
   }
   std::vector<Strategy> strategies;

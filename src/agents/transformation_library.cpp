@@ -52,8 +52,7 @@ void check_schema(const JsonCursor& document) {
 }
 
 KernelRegion read_region(const JsonCursor& place) {
-  return kernel_regions[place.choice(
-      "region", {to_string(kernel_regions[0]), to_string(kernel_regions[1]), to_string(kernel_regions[2])})];
+  return place.choice<KernelRegion>("region");
 }
 
 SnippetUse parse_snippet(std::string_view json, const std::string& file) {

@@ -34,19 +34,6 @@ bool reads_name(const std::string& expression, const std::string& name) {
   return parsed && std::find(parsed->names().begin(), parsed->names().end(), name) != parsed->names().end();
 }
 
-bool in_a_word(char c) {
-  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-/// Whether the word stands anywhere in the text, in strings too: in JSON all expressions are.
-bool has_word(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || !in_a_word(text[at - 1])) && (end == text.size() || !in_a_word(text[end]))) return true;
-  }
-  return false;
-}
-
 Tunable* tunable_named(std::vector<Tunable>& tunables, const std::string& name) {
   const auto found =
       std::find_if(tunables.begin(), tunables.end(), [&](const Tunable& one) { return one.name == name; });
@@ -157,8 +144,9 @@ class Declaring {
   }
 
   [[nodiscard]] bool used(const std::string& name) const {
+    // In JSON all expressions are strings, so the launch is searched in these too.
     return detail::mentions(regions_.device, name) || detail::mentions(regions_.host, name) ||
-           detail::mentions(regions_.macros, name) || has_word(launch_, name);
+           detail::mentions(regions_.macros, name) || detail::has_whole_word(launch_, name);
   }
 
   /// What an ancestor declared and the code no longer names would multiply the space for nothing; and what

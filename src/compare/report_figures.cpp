@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "report_curves.hpp"
 
 namespace kernelsearch {
@@ -14,8 +15,7 @@ namespace {
 std::string file_name(const std::string& name, std::set<std::string>& taken) {
   std::string safe;
   for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '_' || c == '-' || (c == '.' && !safe.empty());
+    const bool plain = detail::in_word(c) || c == '-' || (c == '.' && !safe.empty());
     safe += plain ? c : '_';
   }
   std::string unique = safe;

@@ -3,11 +3,11 @@
 #include "kernelsearch/external/command_policy.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "line_process.hpp"
 #include "new_name.hpp"
 #include "policy_messages.hpp"
@@ -95,9 +95,8 @@ void CommandPolicy::tell(std::span<const Observation<Config>> batch) {
 namespace {
 
 bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
-  });
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](char c) { return detail::in_word(c) || c == '-' || c == '.'; });
 }
 
 std::string trimmed(std::string_view text) {

@@ -191,8 +191,7 @@ std::string load_message(const Problem& problem, const detail::Slots& slots, con
       json["arguments"].push_back(std::move(one));
       continue;
     }
-    constexpr const char* roles[] = {"in", "out", "inout"};
-    one["role"] = planned.is_input() ? roles[planned.is_output() ? 2 : 0] : roles[1];
+    one["role"] = to_string(!planned.is_input() ? Role::out : planned.is_output() ? Role::inout : Role::in);
     one["count"] = planned.count;
     one["element_bytes"] = planned.element_bytes();
     one["memory"] = planned.is_writable() ? 1 : 0;

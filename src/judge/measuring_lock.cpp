@@ -21,6 +21,7 @@
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 
 namespace kernelsearch {
 
@@ -117,7 +118,7 @@ MeasuredThing measured_core(int core) {
 MeasuredThing measured_gpu(const std::string& bus) {
   std::string name = bus.empty() ? std::string("unknown") : bus;
   for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.') c = '-';
+    if (!detail::is_alphanumeric(c) && c != '.') c = '-';
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return {"gpu-" + name, "GPU " + (bus.empty() ? std::string("of unknown address") : bus)};

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/whole_file.hpp"
 #include "problem/json_cursor.hpp"
 
@@ -133,9 +134,7 @@ std::vector<std::pair<std::string, std::string>> read_headers(const JsonCursor& 
 
 std::string read_key_variable(const JsonCursor& place) {
   std::string name = secret_text(place);
-  const bool fine =
-      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-  if (!fine)
+  if (!std::all_of(name.begin(), name.end(), detail::in_word))
     place.refuse("is not a name of a variable", "not shown", "write the variable's name, not the key");
   return name;
 }
@@ -149,9 +148,7 @@ Endpoint read_endpoint(const std::string& name, const JsonCursor& place) {
               "temperature", "structured_output", "max_tokens_field", "parameters"});
   Endpoint result;
   result.name = name;
-  constexpr Provider providers[] = {Provider::openai, Provider::anthropic};
-  result.provider = providers[place.at("provider", "write openai or anthropic")
-                                  .choice("provider", {"openai", "anthropic"})];
+  result.provider = place.at("provider", "write openai or anthropic").choice<Provider>("provider");
   const JsonCursor model = place.at("model", "write the provider's name of it");
   result.model = model.string("put it in quotes");
   if (result.model.empty()) model.refuse("is empty", "write the provider's name of it");

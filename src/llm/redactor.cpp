@@ -8,14 +8,15 @@
 #include <array>
 #include <cctype>
 
+#include "kernelsearch/core/impl/text.hpp"
+
 namespace kernelsearch {
 namespace {
 
 constexpr std::string_view mark = "[redacted]";
 
 bool is_token(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.' || c == '~' ||
-         c == '+' || c == '/' || c == '=';
+  return detail::in_word(c) || std::string_view("-.~+/=").find(c) != std::string_view::npos;
 }
 
 /// How keys begin, and how many characters follow at least.
@@ -103,7 +104,7 @@ std::string Redactor::operator()(std::string text) const {
   std::size_t copied = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     // A key starts a word: `task-...` holds no `sk-`.
-    if (at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0)) continue;
+    if (at > 0 && detail::is_alphanumeric(text[at - 1])) continue;
     const auto [start, end] = likely_key(text, at);
     if (start == end) continue;
     result.append(text, copied, start - copied).append(mark);

@@ -13,8 +13,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::string_view role_names[] = {"in", "out", "inout", "workspace"};
-
 json texts_of(const std::vector<Expression>& expressions) {
   json list = json::array();
   for (const Expression& one : expressions) list.push_back(one.text());
@@ -35,7 +33,7 @@ json argument_json(const Problem& problem, const Argument& argument) {
   if (argument.value) out["value"] = argument.value->text();
   if (!argument.symbol.empty()) out["symbol"] = argument.symbol;
   if (!argument.is_array) return out;
-  out["role"] = role_names[static_cast<std::size_t>(argument.role)];
+  out["role"] = to_string(argument.role);
   if (argument.size) out["elements"] = argument.size->text();
   if (argument.is_input() && argument.initialisation == Initialisation::uniform && !argument.low_expression &&
       !argument.high_expression)
@@ -98,14 +96,12 @@ json problem_json(const Problem& problem) {
             {{"compiler", problem.build.compiler},
              {"flags", problem.build.flags},
              {"libraries", problem.build.libraries}}},
-           {"counted_as",
-            problem.aggregate == Aggregate::geometric_mean ? "geometric_mean" : "reference_weighted"},
+           {"counted_as", to_string(problem.aggregate)},
            {"threads", problem.threads},
            {"traits", problem.traits}};
   if (!problem.build.command.empty()) out["build"]["command"] = problem.build.command;
   if (problem.external) {
-    out["external"] = {{"command", problem.external->command},
-                       {"time", problem.external->clock == ExternalClock::claimed ? "claimed" : "slope"}};
+    out["external"] = {{"command", problem.external->command}, {"time", to_string(problem.external->clock)}};
     out.erase("build");
   }
   for (const Argument& argument : problem.arguments)

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "modules_program.hpp"
@@ -126,15 +127,6 @@ double seconds_of(const Entries& entries, const char* key, double standard, cons
   return seconds;
 }
 
-bool is_identifier(const std::string& text) {
-  const auto in_word = [](char one) {
-    return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') || (one >= '0' && one <= '9') ||
-           one == '_';
-  };
-  return !text.empty() && !(text.front() >= '0' && text.front() <= '9') &&
-         std::all_of(text.begin(), text.end(), in_word);
-}
-
 /// Whether a problem.json could hold the text.
 bool is_json_text(const std::string& text) {
   try {
@@ -226,7 +218,7 @@ Problem read_command_task(const fs::path& folder, const fs::path& python) {
                         ": what is sought is another text of the file that is faster.";
   problem.function = "task";
   for (const std::string& function : task.functions)
-    if (problem.function == "task" && is_identifier(function)) problem.function = function;
+    if (problem.function == "task" && detail::is_identifier(function)) problem.function = function;
   problem.kernel.regions.device = detail::whole_text_of(folder / task.source, folder);
   problem.names.device = fs::path(task.source).filename().string();
   problem.aggregate = Aggregate::geometric_mean;

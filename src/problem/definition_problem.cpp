@@ -312,10 +312,8 @@ class DefinitionReader {
                         most == 1.0 ? "give a number from 0 to 1" : "give a number of 0 or more");
         made[ours] = value;
       }
-    if (const auto allowed = place->find("allow_negative_inf")) {
-      if (allowed->kind() != JsonNode::Kind::boolean) allowed->refuse("is not a bool", "write true or false");
-      made["allow_negative_infinity"] = allowed->node().boolean;
-    }
+    if (const auto allowed = place->find("allow_negative_inf"))
+      made["allow_negative_infinity"] = allowed->boolean();
     return made;
   }
 
@@ -604,10 +602,7 @@ std::string answer_of(const JsonCursor& solution) {
     entry.refuse("is in a file that the solution does not have",
                  sources.empty() ? "list its sources" : "name " + sources.front().first);
   bool passing = true;
-  if (const auto given = spec.find("destination_passing_style")) {
-    if (given->kind() != JsonNode::Kind::boolean) given->refuse("is not a bool", "write true or false");
-    passing = given->node().boolean;
-  }
+  if (const auto given = spec.find("destination_passing_style")) passing = given->boolean();
   if (native) {
     const bool cuda = std::any_of(sources.begin(), sources.end(),
                                   [](const auto& one) { return one.first.ends_with(".cu"); });

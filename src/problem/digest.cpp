@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
@@ -86,6 +87,7 @@ class Canonical {
         text("struct").text(one.name).text(one.structure->name).count(one.structure->fields.size());
         for (const StructField& field : one.structure->fields)
           text(field.name).text(to_string(field.type)).number(field.low).number(field.high);
+        if (one.is_output()) field_tolerances(problem, *one.structure);
       }
       if (one.low_expression || one.high_expression)
         text("range").text(one.name).formula(one.low_expression).formula(one.high_expression);
@@ -119,6 +121,26 @@ class Canonical {
     if (!problem.trivial_answers.empty()) text("trivial answers");
     if (problem.libraries) text("allowed libraries").texts(*problem.libraries);
     if (problem.over_read_bytes != 0) text("over_read_bytes").count(problem.over_read_bytes);
+    return *this;
+  }
+  /// An output of structs is compared field by field, each by the tolerance of its type. A tolerance enters
+  /// only where it is not the default, so that digests of other problems are as they always were.
+  Canonical& field_tolerances(const Problem& problem, const StructType& type) {
+    const auto bytes = [](ElementType of, const Tolerance& tolerance) {
+      const std::string name(to_string(of));
+      return Canonical()
+          .text("field tolerance")
+          .text(name)
+          .tolerance(tolerance)
+          .later_tolerance(name, tolerance)
+          .bytes_;
+    };
+    std::set<ElementType> types;
+    for (const StructField& field : type.fields) types.insert(field.type);
+    for (const ElementType of : types)
+      if (const std::string own = bytes(of, problem.tolerance_of(of));
+          own != bytes(of, default_tolerance(of)))
+        bytes_ += own;
     return *this;
   }
   Canonical& build_command(const Problem& problem) {

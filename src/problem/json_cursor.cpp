@@ -102,6 +102,11 @@ double JsonCursor::number(std::string_view todo) const {
   return node_->real;
 }
 
+bool JsonCursor::boolean(std::string_view todo) const {
+  if (kind() != JsonNode::Kind::boolean) refuse("is not a bool", todo);
+  return node_->boolean;
+}
+
 std::vector<JsonCursor> JsonCursor::items(std::string_view todo) const {
   if (kind() != JsonNode::Kind::array) refuse(std::string("is ") + name_of(kind()) + ", not a list", todo);
   std::vector<JsonCursor> result;
@@ -133,7 +138,7 @@ Value JsonCursor::value(std::string_view todo) const {
   }
 }
 
-std::size_t JsonCursor::choice(std::string_view what, std::initializer_list<std::string_view> names) const {
+std::size_t JsonCursor::choice(std::string_view what, std::span<const std::string_view> names) const {
   std::vector<std::string> known(names.begin(), names.end());
   std::string todo = "write one of ";
   for (const std::string& name : known) todo += (name == known.front() ? "" : ", ") + name;
@@ -158,7 +163,7 @@ JsonCursor JsonCursor::at(std::string_view key, std::string_view todo) const {
   refuse("lacks the key \"" + std::string(key) + '"', "", todo);
 }
 
-void JsonCursor::only(std::initializer_list<std::string_view> known) const {
+void JsonCursor::only(std::span<const std::string_view> known) const {
   const std::vector<std::string> names(known.begin(), known.end());
   std::string all = "known here: ";
   for (const std::string& name : names) all += (name == names.front() ? "" : ", ") + name;
@@ -172,13 +177,6 @@ void JsonCursor::only(std::initializer_list<std::string_view> known) const {
 
 JsonCursor JsonCursor::child(std::size_t i, std::string_view step) const {
   return {node_->items[i], *file_, pointer_ + '/' + escaped(step)};
-}
-
-Backend read_backend(const JsonCursor& place) {
-  static_assert(backend_traits.size() == 6);
-  const auto name = [](std::size_t i) { return backend_traits[i].name; };
-  return backend_traits[place.choice("backend", {name(0), name(1), name(2), name(3), name(4), name(5)})]
-      .backend;
 }
 
 }  // namespace kernelsearch::detail

@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "json_document.hpp"
+#include "kernelsearch/core/impl/enum_names.hpp"
 #include "kernelsearch/core/value.hpp"
-#include "kernelsearch/problem/backend.hpp"
 
 namespace kernelsearch::detail {
 
@@ -33,19 +34,31 @@ class JsonCursor {
   [[nodiscard]] const std::string& string(std::string_view todo) const;
   [[nodiscard]] std::int64_t integer(std::string_view todo) const;
   [[nodiscard]] double number(std::string_view todo) const;  ///< finite
+  [[nodiscard]] bool boolean(std::string_view todo = "write true or false") const;
   [[nodiscard]] std::vector<JsonCursor> items(std::string_view todo) const;
   [[nodiscard]] std::vector<std::pair<std::string, JsonCursor>> members(std::string_view todo) const;
   /// A bool, a number or a string.
   [[nodiscard]] Value value(std::string_view todo) const;
   /// The position in `names` of the string that stands here.
+  [[nodiscard]] std::size_t choice(std::string_view what, std::span<const std::string_view> names) const;
   [[nodiscard]] std::size_t choice(std::string_view what,
-                                   std::initializer_list<std::string_view> names) const;
+                                   std::initializer_list<std::string_view> names) const {
+    return choice(what, std::span(names.begin(), names.size()));
+  }
+  /// The enumerator whose name, by `to_string`, stands here.
+  template <class Enum>
+  [[nodiscard]] Enum choice(std::string_view what) const {
+    return static_cast<Enum>(choice(what, enum_names<Enum>));
+  }
 
   /// The member of that key; empty where it is absent or null.
   [[nodiscard]] std::optional<JsonCursor> find(std::string_view key) const;
   [[nodiscard]] JsonCursor at(std::string_view key, std::string_view todo) const;
   /// Refuses every key but these, naming the nearest.
-  void only(std::initializer_list<std::string_view> known) const;
+  void only(std::span<const std::string_view> known) const;
+  void only(std::initializer_list<std::string_view> known) const {
+    only(std::span(known.begin(), known.size()));
+  }
 
   /// What stands here as JSON, on one line.
   [[nodiscard]] std::string text() const;
@@ -59,8 +72,5 @@ class JsonCursor {
   const std::string* file_;
   std::string pointer_;
 };
-
-/// The backend that is named there.
-[[nodiscard]] Backend read_backend(const JsonCursor& place);
 
 }  // namespace kernelsearch::detail

@@ -8,12 +8,12 @@
 #include <optional>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "kernelsearch/problem/inputs.hpp"
 #include "kernelsearch/problem/traits.hpp"
 #include "metric.hpp"
-#include "whole_word.hpp"
 
 namespace kernelsearch {
 namespace {

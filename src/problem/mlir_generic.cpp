@@ -21,8 +21,7 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 bool is_word(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$' ||
-         c == '.' || c == '-';
+  return in_word(c) || c == '$' || c == '.' || c == '-';
 }
 char closing(char open) noexcept {
   return open == '(' ? ')' : open == '[' ? ']' : open == '{' ? '}' : '>';

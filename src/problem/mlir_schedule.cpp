@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "kernelsearch/core/expression.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "mlir_constraint.hpp"
 #include "mlir_generic.hpp"
 #include "problem_parts.hpp"
@@ -90,8 +91,7 @@ std::vector<Value> values_of_options(const std::vector<std::string>& options) {
 /// The knob's name as a name of C++ and of expressions, another one than those taken.
 std::string tunable_name(const std::string& given, const std::vector<Tunable>& taken) {
   std::string name;
-  for (const char c : given)
-    name += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
+  for (const char c : given) name += is_alphanumeric(c) ? c : '_';
   const bool of_build_commands = name == "SOURCE" || name == "LIBRARY" || name == "NAME";
   if (!is_name(name) || name.starts_with("__") || of_build_commands) name = "knob_" + name;
   const auto is_taken = [&](const std::string& one) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/problem/command_task.hpp"
 #include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/python_tasks.hpp"
@@ -269,11 +270,8 @@ std::string detail::defined_name(std::string_view line, std::string_view keyword
   if (!line.starts_with(keyword)) return {};
   const std::size_t begin = line.find_first_not_of(" \t", keyword.size());
   if (begin == keyword.size() || begin == std::string_view::npos) return {};
-  const auto in_name = [](char one) {
-    return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') || (one >= '0' && one <= '9') ||
-           one == '_';
-  };
-  const auto end = std::find_if_not(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), in_name);
+  const auto end =
+      std::find_if_not(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), detail::in_word);
   return {line.begin() + static_cast<std::ptrdiff_t>(begin), end};
 }
 

@@ -12,6 +12,7 @@
 
 #include "json_document.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "modules_program.hpp"
@@ -39,15 +40,11 @@ std::optional<std::pair<std::size_t, std::size_t>> cut_of(std::string_view text)
   return std::nullopt;
 }
 
-bool is_word(char one) {
-  return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') || (one >= '0' && one <= '9') || one == '_';
-}
-
 /// Whether a text calls NAME: the word, not behind a dot, followed by a parenthesis.
 bool is_called(const std::string& text, const std::string& name) {
   for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += name.size()) {
     const char before = at == 0 ? '\n' : text[at - 1];
-    if (is_word(before) || before == '.') continue;
+    if (detail::in_word(before) || before == '.') continue;
     std::size_t after = at + name.size();
     while (after < text.size() && text[after] == ' ') ++after;
     if (after < text.size() && text[after] == '(') return true;
@@ -79,7 +76,7 @@ std::string spec_as_json(const std::string& text) {
     const char one = text[at];
     if (one == '"' && (at == 0 || text[at - 1] != '\\')) quoted = !quoted;
     std::size_t end = at;
-    while (!quoted && end < text.size() && is_word(text[end])) ++end;
+    while (!quoted && end < text.size() && detail::in_word(text[end])) ++end;
     if (end == at) {
       json += one;
       ++at;

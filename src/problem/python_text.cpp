@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "modules_program.hpp"
 
 namespace kernelsearch::detail {
 
 std::vector<PythonDefinition> python_definitions(std::string_view text) {
   std::vector<PythonDefinition> found;
-  const auto is_word = [](char one) {
-    return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') || (one >= '0' && one <= '9') ||
-           one == '_';
-  };
   bool compiled = false, decorated = false;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -30,7 +27,7 @@ std::vector<PythonDefinition> python_definitions(std::string_view text) {
       continue;
     }
     const auto word =
-        static_cast<std::size_t>(std::find_if_not(line.begin(), line.end(), is_word) - line.begin());
+        static_cast<std::size_t>(std::find_if_not(line.begin(), line.end(), in_word) - line.begin());
     const std::size_t equals = line.find_first_not_of(" \t", word);
     if (std::string function = defined_name(line, "def"); !function.empty()) {
       add(PythonDefinition::Kind::function, std::move(function));

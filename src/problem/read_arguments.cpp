@@ -14,12 +14,6 @@ namespace {
 constexpr const char* fill_keys[] = {"init",  "low",   "high", "mean", "deviation", "edge",
                                      "exact", "total", "skew", "file", "tensor",    "quantised"};
 
-ElementType read_element_type(const JsonCursor& place) {
-  return static_cast<ElementType>(
-      place.choice("element type", {"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16",
-                                    "u32", "u64", "bool", "f8e4m3", "f8e5m2", "f4e2m1", "i4", "u4", "c64"}));
-}
-
 double finite(const JsonCursor& place, std::string_view todo) {
   const double value = place.number(todo);
   if (!std::isfinite(value)) place.refuse("is not finite", todo);
@@ -146,7 +140,7 @@ StructType read_struct(const JsonCursor& place) {
     for (const StructField& other : type.fields)
       if (other.name.substr(0, other.name.find('[')) == field.name)
         called.refuse("is the name of two fields", "give each its own name");
-    field.type = read_element_type(item.at("type", todo));
+    field.type = item.at("type", todo).choice<ElementType>("element type");
     if (is_of_arrays_only(field.type))
       item.at("type", "")
           .refuse("is a type that fields of structs cannot have",
@@ -181,7 +175,7 @@ void read_type(const JsonCursor& place, Argument& argument) {
     argument.structure = read_struct(place);
     argument.type = ElementType::u8;
   } else {
-    argument.type = read_element_type(place);
+    argument.type = place.choice<ElementType>("element type");
     argument.complex = argument.type == ElementType::c64;
     if (argument.complex) argument.type = ElementType::f32;
   }
@@ -274,10 +268,7 @@ void check_quantised(const std::vector<JsonCursor>& items, std::vector<Argument>
 void read_fill(const JsonCursor& place, Argument& argument, const Scope& scope,
                const std::filesystem::path& folder, std::span<const Shape> shapes, bool generator) {
   const auto init = place.find("init");
-  if (init)
-    argument.initialisation = static_cast<Initialisation>(
-        init->choice("initialisation", {"zeros", "ones", "uniform", "normal", "arange", "permutation",
-                                        "ill_conditioned", "sorted", "offsets", "file", "generator"}));
+  if (init) argument.initialisation = init->choice<Initialisation>("initialisation");
   if (argument.initialisation == Initialisation::generator && !generator)
     init->refuse("names a generator that the problem has not",
                  "add \"generator\": {\"source\": \"inputs.cpp\"} to the problem");
@@ -333,7 +324,7 @@ void read_fill(const JsonCursor& place, Argument& argument, const Scope& scope,
 std::optional<Role> read_role(const JsonCursor& argument) {
   const auto role = argument.find("role");
   if (!role) return std::nullopt;
-  return static_cast<Role>(role->choice("role", {"in", "out", "inout", "workspace"}));
+  return role->choice<Role>("role");
 }
 
 /// Outputs and workspaces hold nothing of ours before a call.
@@ -358,9 +349,7 @@ void read_symbol(const JsonCursor& place, Argument& argument, const Scope& scope
 /// `"check": false`: an output that is the kernel's own word, which no other output may be.
 void read_check(const JsonCursor& place, const JsonCursor& argument_place, Argument& argument,
                 const Scope& scope) {
-  if (place.kind() != JsonNode::Kind::boolean)
-    place.refuse("is not a bool", "write false, or remove it: outputs are checked");
-  if (place.node().boolean) return;
+  if (place.boolean("write false, or remove it: outputs are checked")) return;
   if (!is_single_number(argument))
     place.refuse("leaves something unchecked that is not an output of one number", argument.name,
                  "it is for a number that the kernel says of itself: \"role\": \"out\", \"size\": 1 and a "
@@ -517,16 +506,14 @@ Tolerance read_tolerance(const JsonCursor& place, ElementType type) {
   if (const auto cap = place.find("error_cap")) read_cap(*cap, tolerance);
   if (const auto where = place.find("infinities")) {
     if (!is_floating(type)) where->refuse("is about infinities, which integers do not have", "remove it");
-    tolerance.infinities =
-        static_cast<Infinities>(where->choice("rule", {"as_expected", "negative", "none"}));
+    tolerance.infinities = where->choice<Infinities>("rule");
   }
   return tolerance;
 }
 
 std::vector<std::pair<ElementType, Tolerance>> read_tolerances(const JsonCursor& place) {
   constexpr const char* todo = "write {\"f32\": {\"absolute\": 1e-4, \"relative\": 1e-4}}";
-  place.only({"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool",
-              "f8e4m3", "f8e5m2", "f4e2m1", "i4", "u4", "c64"});
+  place.only(enum_names<ElementType>);
   std::vector<std::pair<ElementType, Tolerance>> tolerances;
   for (const auto& [key, member] : place.members(todo)) {
     const ElementType type = *element_type_from(key);

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "npy.hpp"
 #include "problem_parts.hpp"
@@ -249,10 +250,8 @@ std::vector<std::string> read_libraries(const JsonCursor& place) {
   for (const JsonCursor& item : place.items(todo)) {
     const std::string& name = item.string(todo);
     const bool fine = !name.empty() && name.front() != '-' && name.size() <= 128 &&
-                      std::all_of(name.begin(), name.end(), [](char c) {
-                        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                               c == '_' || c == '-' || c == '+' || c == '.';
-                      });
+                      std::all_of(name.begin(), name.end(),
+                                  [](char c) { return in_word(c) || c == '-' || c == '+' || c == '.'; });
     if (!fine) item.refuse("is not a name of a library", "as after -l: letters, digits, _ - + .");
     libraries.push_back(name);
   }

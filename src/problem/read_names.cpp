@@ -4,18 +4,13 @@
 #include <iterator>
 #include <system_error>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/core/whole_file.hpp"
 #include "problem_parts.hpp"
 
 namespace kernelsearch::detail {
 namespace {
-
-bool is_identifier(std::string_view name) noexcept {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  if (name.empty() || !letter(name.front())) return false;
-  return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
 
 /// Words of expressions, then of C++ (those that someone might take for a name).
 constexpr std::string_view reserved[] = {
@@ -39,14 +34,11 @@ bool is_reserved(const std::string& name) noexcept {
 std::string checked_file_name(const JsonCursor& place) {
   constexpr const char* todo = "name it like a file of the folder, e.g. \"kernel.f90\"";
   const std::string& name = place.string(todo);
-  const bool fine =
-      !name.empty() && name.front() != '/' && name.back() != '/' && name.size() <= 200 &&
-      std::all_of(name.begin(), name.end(),
-                  [](char c) {
-                    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                           c == '.' || c == '_' || c == '-' || c == '/';
-                  }) &&
-      std::filesystem::path(name).lexically_normal().generic_string() == name && name.rfind("..", 0) != 0;
+  const bool fine = !name.empty() && name.front() != '/' && name.back() != '/' && name.size() <= 200 &&
+                    std::all_of(name.begin(), name.end(),
+                                [](char c) { return in_word(c) || c == '.' || c == '-' || c == '/'; }) &&
+                    std::filesystem::path(name).lexically_normal().generic_string() == name &&
+                    name.rfind("..", 0) != 0;
   if (!fine) place.refuse("is not a plain name of a file", todo);
   return name;
 }

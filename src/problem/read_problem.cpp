@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/command_task.hpp"
@@ -117,12 +118,8 @@ ExternalProgram read_external(const JsonCursor& place) {
                         "${FILES} is the one: the values of tunables come with each request to build");
   if (const auto identity = place.find("identity")) read_identity(*identity, program.identity);
   if (const auto readable = place.find("readable")) read_readable(*readable, program.readable);
-  if (const auto devices = place.find("devices")) {
-    if (devices->kind() != JsonNode::Kind::boolean) devices->refuse("is not a bool", "write true or false");
-    program.devices = devices->node().boolean;
-  }
-  if (const auto time = place.find("time"))
-    program.clock = static_cast<ExternalClock>(time->choice("time", {"slope", "claimed"}));
+  if (const auto devices = place.find("devices")) program.devices = devices->boolean();
+  if (const auto time = place.find("time")) program.clock = time->choice<ExternalClock>("time");
   if (const auto seconds = place.find("answer_seconds")) {
     constexpr const char* limit = "give the seconds within which the program answers, e.g. 60";
     program.answer_seconds = seconds->number(limit);
@@ -335,11 +332,7 @@ std::vector<std::string> read_traits(const JsonCursor& place) {
   std::vector<std::string> traits;
   for (const JsonCursor& item : place.items("list what the problem is, e.g. [\"matmul\"]")) {
     const std::string& trait = item.string("a trait is a word such as matmul");
-    const bool fine =
-        !trait.empty() && trait.size() <= 64 && std::all_of(trait.begin(), trait.end(), [](char c) {
-          return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-        });
-    if (!fine)
+    if (!is_lower_name(trait))
       item.refuse("is not a name of a trait", "use lower-case letters, digits and underscores, at most 64");
     if (std::find(traits.begin(), traits.end(), trait) != traits.end())
       item.refuse("is a trait that stands before already", "list each once");
@@ -438,7 +431,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
   if (problem.name.empty()) name.refuse("is empty", "name the problem, e.g. \"matmul\"");
   if (const auto text = document.find("description"))
     problem.description = text->string("describe it in a sentence");
-  if (const auto backend = document.find("backend")) problem.backend = read_backend(*backend);
+  if (const auto backend = document.find("backend")) problem.backend = backend->choice<Backend>("backend");
   const JsonCursor function = document.at("function", "name the kernel's function");
   problem.function = function.string("name the kernel's function");
   check_name(function, problem.function, "a function");
@@ -504,8 +497,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
                     "\"host\" region");
   if (launch) problem.launch = read_launch(*launch, scope, problem, problem.kernel.space);
   if (const auto place = document.find("aggregate"))
-    problem.aggregate =
-        static_cast<Aggregate>(place->choice("aggregate", {"reference_weighted", "geometric_mean"}));
+    problem.aggregate = place->choice<Aggregate>("aggregate");
   if (const auto threads = document.find("threads")) {
     const std::int64_t count = threads->integer("give the number of threads that the kernel may use");
     if (count < 1 || count > 4096)
@@ -526,8 +518,7 @@ Problem read_document(const JsonCursor& document, const std::filesystem::path& f
     problem.memory = static_cast<std::uint64_t>(gib * 0x1p30);
   }
   if (const auto exact = document.find("bit_exact")) {
-    if (exact->kind() != JsonNode::Kind::boolean) exact->refuse("is not a bool", "write true or false");
-    problem.bit_exact = exact->node().boolean;
+    problem.bit_exact = exact->boolean();
     for (const Argument& argument : problem.arguments)
       if (problem.bit_exact && is_unchecked(argument))
         exact->refuse("asks for the bits of an output that is not checked", argument.name,

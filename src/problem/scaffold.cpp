@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "problem_parts.hpp"
 #include "scaffold_texts.hpp"
 #include "write_files.hpp"
@@ -16,11 +17,7 @@ namespace {
 /// A C++ name made of another one; keywords and names that cannot begin so get an addition.
 std::string function_name(const std::string& name) {
   std::string result;
-  for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const bool digit = c >= '0' && c <= '9';
-    result += letter || digit ? c : '_';
-  }
+  for (const char c : name) result += detail::is_alphanumeric(c) ? c : '_';
   const bool has_letter =
       std::any_of(result.begin(), result.end(), [](char c) { return c > '9' && c != '_'; });
   if (!has_letter)

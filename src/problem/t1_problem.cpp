@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <system_error>
 
@@ -216,15 +215,9 @@ class Conversion {
 
   /// Whether the kernel's text declares a `__constant__` variable of that name.
   [[nodiscard]] bool declares_constant(const std::string& name) const {
-    const auto is_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
     constexpr std::string_view keyword = "__constant__";
     for (std::size_t at = text_.find(keyword); at != text_.npos; at = text_.find(keyword, at + 1)) {
-      const std::string declaration = text_.substr(at, text_.find(';', at) - at);
-      for (std::size_t place = declaration.find(name); place != declaration.npos;
-           place = declaration.find(name, place + 1))
-        if (!is_word(declaration[place - 1]) &&
-            (place + name.size() == declaration.size() || !is_word(declaration[place + name.size()])))
-          return true;
+      if (detail::has_whole_word(text_.substr(at, text_.find(';', at) - at), name)) return true;
     }
     return false;
   }

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/problem/problem.hpp"
 #include "metric.hpp"
-#include "whole_word.hpp"
 
 namespace kernelsearch {
 namespace {

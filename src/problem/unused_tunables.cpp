@@ -7,18 +7,12 @@
 #include <set>
 #include <string_view>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/problem/mlir_schedule.hpp"
 
 namespace kernelsearch {
 namespace {
-
-bool begins_name(char c) {
-  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool in_name(char c) {
-  return begins_name(c) || (c >= '0' && c <= '9');
-}
 
 /// The end of the string or character literal that begins at `at`. Raw strings are left to the preprocessor.
 std::size_t end_of_literal(std::string_view text, std::size_t at) {
@@ -38,12 +32,12 @@ void add_names(std::string_view text, std::set<std::string>& names) {
       at = end == std::string_view::npos ? text.size() : end + 2;
     } else if (text[at] == '"') {
       at = end_of_literal(text, at);
-    } else if (text[at] == '\'' && (at == 0 || !in_name(text[at - 1]))) {  // not the one in 1'000
+    } else if (text[at] == '\'' && (at == 0 || !detail::in_word(text[at - 1]))) {  // not the one in 1'000
       at = end_of_literal(text, at);
-    } else if (in_name(text[at])) {
+    } else if (detail::in_word(text[at])) {
       const std::size_t begin = at;
-      while (at < text.size() && in_name(text[at])) ++at;
-      if (begins_name(text[begin])) names.emplace(text.substr(begin, at - begin));
+      while (at < text.size() && detail::in_word(text[at])) ++at;
+      if (detail::begins_word(text[begin])) names.emplace(text.substr(begin, at - begin));
     } else {
       ++at;
     }

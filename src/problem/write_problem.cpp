@@ -41,9 +41,7 @@ OrderedJson tolerance_json(const Tolerance& tolerance) {
   if (tolerance.matched_ratio != 1) json["matched_ratio"] = tolerance.matched_ratio;
   if (tolerance.cap_absolute) json["error_cap"]["absolute"] = *tolerance.cap_absolute;
   if (tolerance.cap_relative) json["error_cap"]["relative"] = *tolerance.cap_relative;
-  constexpr const char* rules[] = {"as_expected", "negative", "none"};
-  if (tolerance.infinities != Infinities::as_expected)
-    json["infinities"] = rules[static_cast<int>(tolerance.infinities)];
+  if (tolerance.infinities != Infinities::as_expected) json["infinities"] = to_string(tolerance.infinities);
   return json;
 }
 
@@ -95,12 +93,8 @@ OrderedJson argument_json(const Argument& argument) {
   }
   if (argument.value) json["value"] = argument.value->text();
   if (!argument.is_array) return json;
-  constexpr const char* roles[] = {"in", "out", "inout", "workspace"};
-  constexpr const char* fills[] = {"zeros",   "ones",        "uniform",         "normal",
-                                   "arange",  "permutation", "ill_conditioned", "sorted",
-                                   "offsets", "file",        "generator"};
   json["size"] = argument.size ? argument.size->text() : "1";
-  json["role"] = roles[static_cast<int>(argument.role)];
+  json["role"] = to_string(argument.role);
   if (argument.quantised) {
     OrderedJson& made = json["quantised"] = {{"scale", argument.quantised->scale}};
     if (!argument.quantised->of.empty()) made["of"] = argument.quantised->of;
@@ -110,7 +104,7 @@ OrderedJson argument_json(const Argument& argument) {
   const bool filled_by_another =
       !argument.scale_of.empty() || (argument.quantised && !argument.quantised->of.empty());
   if (argument.is_input() && !filled_by_another) {
-    json["init"] = fills[static_cast<int>(argument.initialisation)];
+    json["init"] = to_string(argument.initialisation);
     if (argument.initialisation == Initialisation::normal) {
       json["mean"] = argument.low;
       json["deviation"] = argument.high;
@@ -263,7 +257,7 @@ OrderedJson external_json(const ExternalProgram& program) {
   if (!program.identity.empty()) json["identity"] = program.identity;
   if (!program.readable.empty()) json["readable"] = program.readable;
   if (program.devices) json["devices"] = true;
-  json["time"] = program.clock == ExternalClock::claimed ? "claimed" : "slope";
+  json["time"] = to_string(program.clock);
   json["answer_seconds"] = program.answer_seconds;
   return json;
 }
@@ -329,8 +323,7 @@ OrderedJson document(const Problem& problem, Sources& sources) {
   if (!problem.launch.empty()) json["launch"] = launch_json(problem);
   for (const auto& [type, tolerance] : problem.tolerances)
     json["tolerances"][std::string(to_string(type))] = tolerance_json(tolerance);
-  json["aggregate"] =
-      problem.aggregate == Aggregate::geometric_mean ? "geometric_mean" : "reference_weighted";
+  json["aggregate"] = to_string(problem.aggregate);
   json["threads"] = problem.threads;
   if (problem.operations) json["operations"] = problem.operations->text();
   if (problem.bytes) json["bytes"] = problem.bytes->text();

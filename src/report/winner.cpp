@@ -173,7 +173,7 @@ std::string winner_record(const RunStore& store, RunId run, const Problem& probl
   record["toolchain"] = info.toolchain;
   if (problem.external) {
     record["command"] = problem.external->command;
-    record["time"] = problem.external->clock == ExternalClock::claimed ? "claimed" : "slope";
+    record["time"] = to_string(problem.external->clock);
   } else {
     // A ready module has none, and what a command makes of device code is not compiled by ours.
     if (!detail::is_ready_file(problem.names.device) &&

@@ -16,6 +16,7 @@
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/problem/compile_command.hpp"
 #include "kernelsearch/problem/shell_word.hpp"
 #include "kernelsearch/problem/tunable_text.hpp"
@@ -51,7 +52,7 @@ std::string constant(const NamedValue& named) {
 
 std::string identifier(const std::string& name) {
   std::string text;
-  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  for (const char c : name) text += detail::is_alphanumeric(c) ? c : '_';
   return text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0 ? "_" + text : text;
 }
 

@@ -11,6 +11,7 @@
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/replace_all.hpp"
 #include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
@@ -30,13 +31,6 @@ constexpr const char* maker_file = "make_problem.json";
 constexpr const char* made_file = "made_from.json";
 constexpr std::size_t most_kept_messages = std::size_t{64} << 10;
 constexpr std::size_t most_shown_lines = 15;
-
-bool is_identifier(std::string_view text) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !text.empty() && is_letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9');
-  });
-}
 
 std::string whole_text(const fs::path& file) {
   std::optional<std::string> text = try_whole_file(file);
@@ -180,8 +174,8 @@ ProblemMaker read_problem_maker(const fs::path& path) {
   maker.name = maker.folder.filename().string();
   if (const auto name = document.find("name")) {
     maker.name = name->string(name_todo);
-    if (!is_identifier(maker.name)) name->refuse("is not a name for a problem", name_todo);
-  } else if (!is_identifier(maker.name)) {
+    if (!detail::is_identifier(maker.name)) name->refuse("is not a name for a problem", name_todo);
+  } else if (!detail::is_identifier(maker.name)) {
     document.refuse("lacks the key \"name\", and its folder's name cannot be the name of a problem",
                     maker.name, "add a \"name\" of letters, digits and _");
   }

@@ -14,6 +14,7 @@
 
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/problem/file_word.hpp"
 #include "kernelsearch/problem/mlir_payload.hpp"
@@ -76,16 +77,12 @@ std::string tool_output(const std::string& script, std::vector<std::string> argu
   return finished.output;
 }
 
-bool is_part_of_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /// The text with floating types as `real`, in which the reference computes.
 std::string in_reals(const std::string& text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
-    while (end < text.size() && is_part_of_word(text[end])) ++end;
+    while (end < text.size() && detail::in_word(text[end])) ++end;
     if (end == at) {
       result += text[at++];
       continue;

@@ -8,12 +8,10 @@
 #include <optional>
 #include <variant>
 
+#include "kernelsearch/core/impl/text.hpp"
+
 namespace kernelsearch::detail {
 namespace {
-
-bool in_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 std::size_t after_spaces(std::string_view text, std::size_t at) {
   while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])) != 0) ++at;

@@ -13,7 +13,9 @@
 #include "kernelsearch/run/run_checkpoints.hpp"
 #include "mcp/support.hpp"
 #include "support/approx.hpp"
+#include "support/metric_problem.hpp"
 #include "support/scripted_model.hpp"
+#include "support/temporary_folder.hpp"
 
 /// The tools with which an agent sees its problem, writes kernels and looks into them.
 using namespace mcp_test;
@@ -114,6 +116,22 @@ TEST_CASE("describe_problem: how a device kernel is launched") {
   CHECK(!problem["launch"][0]["grid"].empty());
   CHECK(!problem["launch"][0]["block"].empty());
   CHECK(problem["launch"][0]["function"].is_string());
+}
+
+TEST_CASE("describe_problem: programs, build commands and numbers that are not checked fit the schema") {
+  Desk examples("", source_folder + "/examples");
+  const json external = examples.ok("describe_problem", {{"problem", "external/dot.json"}});
+  CHECK(external["external"]["time"] == "claimed");
+  CHECK(external["external"]["command"][0] == "python3");
+  CHECK(!external.contains("build"));
+  const json built = examples.ok("describe_problem", {{"problem", "build_command/dot_rust"}});
+  CHECK(!built["build"]["command"].empty());
+  const TemporaryFolder folder;
+  folder.write("roots/problem.json", support::metric_problem_text);
+  Desk desk("", folder.path().string());
+  const json problem = desk.ok("describe_problem", {{"problem", "roots"}});
+  CHECK(named(problem["arguments"], "steps")["check"] == false);
+  CHECK(!named(problem["arguments"], "mean").contains("check"));
 }
 
 TEST_CASE("prompt: machine, problem and kernel of a real problem, once, as a text") {

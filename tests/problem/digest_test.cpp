@@ -197,3 +197,30 @@ TEST_CASE("candidate_digest: code and values, not the space around them") {
   other->regions.macros = "#define X";
   CHECK(candidate_digest({other, Config{{1, 0}}}) != digest);
 }
+
+TEST_CASE("problem_digest: tolerances of the fields of structs count where they are not the defaults") {
+  Problem problem = parsed(small_problem);
+  problem.arguments.push_back(problem.arguments.back());
+  Argument& structs = problem.arguments.back();
+  structs.name = "s";
+  structs.type = ElementType::u8;
+  structs.structure = StructType{"S", {{"a", ElementType::f64}, {"b", ElementType::f16}}};
+  const std::string digest = problem_digest(problem);
+  const auto with = [&problem](ElementType type, Tolerance tolerance) {
+    Problem other = problem;
+    other.tolerances = {{type, tolerance}};
+    return problem_digest(other);
+  };
+  const Tolerance usual = default_tolerance(ElementType::f64);
+  CHECK(with(ElementType::f64, usual) == digest);
+  CHECK(with(ElementType::bf16, {1, 1}) == digest);  // no field is one
+  std::set<std::string> seen{digest,
+                             with(ElementType::f64, {1, usual.relative}),
+                             with(ElementType::f64, {usual.absolute, 1}),
+                             with(ElementType::f64, {usual.absolute, usual.relative, 0.5}),
+                             with(ElementType::f16, {1, usual.relative}),
+                             with(ElementType::f16, {usual.absolute, usual.relative})};
+  CHECK(seen.size() == 6);
+  structs.role = Role::in;  // is not compared
+  CHECK(with(ElementType::f64, {1, 1}) == problem_digest(problem));
+}

@@ -61,7 +61,7 @@ BROKEN_DEVICE = [  # the same, of the device problem in the tests
     (["launch"],), (["launch"], []), (["launch"], "f"), (["launch", 0], {"zero": "c", "grid": [1]}),
     (["launch", 0], {"zero": "a b"}), (["launch", 1, "function"],), (["launch", 1, "function"], ""),
     (["launch", 1, "arguments"], []), (["launch", 1, "arguments"], "n"), (["launch", 1, "grid"],),
-    (["launch", 1, "grid"], [1, 1, 1, 1]), (["launch", 1, "gird"], [1]), (["launch", 1, "if"], []),
+    (["launch", 1, "grid"], [1, 1, 1, 1]), (["launch", 1, "gird"], [1]), (["launch", 1, "local"], []), (["launch", 1, "local"], [{"name": "a"}]), (["launch", 1, "if"], []),
     (["launch"], {"grid": [1], "block": [1], "if": "n"}), (["reference", "launch"],), (["reference", "launch"], []),
     (["reference", "launch", "if"], "n"), (["build", "compiler"], "g++"), (["build", "compiler"], "hipcc"),
     (["arguments", 2, "type"],), (["arguments", 2, "role"], "scratch"), (["arguments", 3, "type"], "f16"),
@@ -96,6 +96,7 @@ def main():
     expect("docs/formats/problem.md", whole, True)
     for change, right in NEW:
         expect(f"the example with {change}", changed(whole, *change), right)
+    expect("a reference of commands", changed(whole, ["reference"], {"commands": "kernelsearch_task.json"}), True)
     unchecked = changed(changed(whole, ["arguments", 5, "tolerance"]), ["arguments", 5, "check"], False)
     expect("an output that is not checked", unchecked, True)
     scaffold = (ROOT / "src/problem/scaffold_texts.hpp").read_text()
@@ -105,6 +106,9 @@ def main():
     device = json.loads(re.search(r'device_problem = R"json\((.*?)\)json"', texts, re.S).group(1))
     expect("the device problem of the tests", device, True)
     expect("one step", changed(device, ["launch"], {"grid": ["n"], "block": ["BM", 1]}), True)
+    local = [{"name": "a", "bytes": "4*BM"}]
+    expect("local memory of a step", changed(device, ["launch", 1, "local"], local), True)
+    expect("local memory of a reference", changed(device, ["reference", "launch", "local"], local), True)
     launched_by_host = changed(changed(device, ["launch"]), ["kernel", "host"], {"text": "void launch() {}"})
     expect("a launch function", launched_by_host, True)
     for example in re.findall(r"```jsonc\n(\{.*?\n\})\n```", manual, re.S):

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,11 @@ enum class WorkflowOrder : std::uint8_t {
   /// search ends when all are tried.
   open,
 };
+
+/// The word of workflow files.
+[[nodiscard]] constexpr std::string_view to_string(WorkflowOrder order) noexcept {
+  return order == WorkflowOrder::listed ? "listed" : "open";
+}
 
 struct WorkflowOptions {
   std::vector<std::string> transformations = {};  ///< none: the generator chooses

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernelsearch/core/expression.hpp"
@@ -23,6 +24,12 @@ enum class Role : std::uint8_t {
   inout,
   workspace,  ///< scratch memory of device kernels: undefined before a call, not looked at after it
 };
+
+/// The word of problem files.
+[[nodiscard]] constexpr std::string_view to_string(Role role) noexcept {
+  constexpr std::string_view names[] = {"in", "out", "inout", "workspace"};
+  return names[static_cast<std::size_t>(role)];
+}
 
 /// A Hopper tensor map (TMA descriptor) of an array, passed by value. Expressions over shape variables and
 /// tunables; see the CUDA driver's cuTensorMapEncodeTiled.
@@ -50,6 +57,14 @@ enum class Initialisation : std::uint8_t {
   file,             ///< the contents of a file
   generator,        ///< what the problem's generator writes
 };
+
+/// The word of problem files.
+[[nodiscard]] constexpr std::string_view to_string(Initialisation initialisation) noexcept {
+  constexpr std::string_view names[] = {"zeros",   "ones",        "uniform",         "normal",
+                                        "arange",  "permutation", "ill_conditioned", "sorted",
+                                        "offsets", "file",        "generator"};
+  return names[static_cast<std::size_t>(initialisation)];
+}
 
 /// Whether the contents are a row of draws from one range, each element apart from the others.
 [[nodiscard]] constexpr bool is_drawn(Initialisation initialisation) noexcept {
@@ -82,6 +97,12 @@ enum class Infinities : std::uint8_t {
   negative,     ///< where minus infinity is expected, as in masked scores; any other is wrong
   none,         ///< nowhere: an infinity is wrong even where it is expected
 };
+
+/// The word of problem files.
+[[nodiscard]] constexpr std::string_view to_string(Infinities infinities) noexcept {
+  constexpr std::string_view names[] = {"as_expected", "negative", "none"};
+  return names[static_cast<std::size_t>(infinities)];
+}
 
 /// An error bound: |got - expected| <= absolute + relative * |expected| for a share of the elements, and a
 /// wider one that holds for all of them.

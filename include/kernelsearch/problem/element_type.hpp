@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "kernelsearch/core/impl/enum_names.hpp"
+
 namespace kernelsearch {
 
 /// The types of scalar and array arguments. f16, bf16 and the 8-bit floats are passed to host kernels as
@@ -35,7 +37,7 @@ enum class ElementType : std::uint8_t {
   c64,
 };
 
-inline constexpr int element_type_count = 19;
+inline constexpr int element_type_count = detail::enum_count<ElementType>;
 
 /// The name used in problem files: f16, bf16, f32, f64, i8..i64, u8..u64, bool, f8e4m3, f8e5m2, f4e2m1, i4,
 /// u4, c64.
@@ -47,9 +49,7 @@ inline constexpr int element_type_count = 19;
 }
 
 [[nodiscard]] constexpr std::optional<ElementType> element_type_from(std::string_view name) noexcept {
-  for (int i = 0; i < element_type_count; ++i)
-    if (to_string(static_cast<ElementType>(i)) == name) return static_cast<ElementType>(i);
-  return std::nullopt;
+  return detail::enum_from<ElementType>(name);
 }
 
 /// Bytes of what is stored as one: an element, of packed types two of them.

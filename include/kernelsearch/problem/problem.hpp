@@ -98,6 +98,12 @@ enum class ExternalClock : std::uint8_t {
   claimed,  ///< the program's own word, for what has no wall clock here, as the cycles of a simulator
 };
 
+/// The word of problem files.
+[[nodiscard]] constexpr std::string_view to_string(ExternalClock clock) noexcept {
+  constexpr std::string_view names[] = {"slope", "claimed"};
+  return names[static_cast<std::size_t>(clock)];
+}
+
 /// A program that builds and runs the kernels of an external problem, and speaks JSON Lines:
 /// docs/external_evaluators.md.
 struct ExternalProgram {
@@ -128,6 +134,12 @@ enum class Aggregate : std::uint8_t {
   reference_weighted,  ///< sum of weight * time: shapes count by how long the reference takes on them
   geometric_mean,
 };
+
+/// The word of problem files.
+[[nodiscard]] constexpr std::string_view to_string(Aggregate aggregate) noexcept {
+  constexpr std::string_view names[] = {"reference_weighted", "geometric_mean"};
+  return names[static_cast<std::size_t>(aggregate)];
+}
 
 /// What must be computed, and how it is judged: everything in a problem folder.
 struct Problem {

@@ -45,9 +45,7 @@ std::vector<std::string> complaints(const std::string& text) {
 
 /// Whether a line names the metric and not one that only begins like it.
 bool names_metric(const std::string& line, const std::string& metric) {
-  const auto part_of_name = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-  };
+  const auto part_of_name = [](char c) { return in_word(c) || c == '.'; };
   for (std::size_t at = line.find(metric); at != std::string::npos; at = line.find(metric, at + 1)) {
     const std::size_t end = at + metric.size();
     const bool begins = at == 0 || !part_of_name(line[at - 1]);

@@ -153,9 +153,7 @@ class Reader {
       text = detail::trimmed(text.substr(blank));
     }
     std::size_t length = 0;
-    while (length < text.size() && (std::isalnum(static_cast<unsigned char>(text[length])) != 0 ||
-                                    text[length] == '.' || text[length] == '_'))
-      ++length;
+    while (length < text.size() && (detail::in_word(text[length]) || text[length] == '.')) ++length;
     if (length == 0 || std::isupper(static_cast<unsigned char>(text.front())) == 0) return;
     // Addresses only grow within a function; what does not is not code of it.
     if (!lines_.empty() && *address <= lines_.back().address) return;

@@ -129,9 +129,7 @@ std::string plain_name(const std::string& symbol) {
   if (const std::size_t scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
   constexpr std::size_t longest = 40;
   const bool plain =
-      !name.empty() && name.size() <= longest && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-        return c == '_' || (c < 128 && std::isalnum(c) != 0);
-      });
+      !name.empty() && name.size() <= longest && std::all_of(name.begin(), name.end(), detail::in_word);
   return plain ? name : std::string();
 }
 

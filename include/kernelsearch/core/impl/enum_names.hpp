@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -49,12 +50,20 @@ template <class Enum>
   return true;
 }
 
+/// The names of all enumerators, in their order.
+template <class Enum>
+inline constexpr auto enum_names = [] {
+  static_assert(all_named<Enum>(), "an enumerator has no name: add it to the list in its to_string");
+  std::array<std::string_view, enum_count<Enum>> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_string(static_cast<Enum>(i));
+  return names;
+}();
+
 /// The enumerator of that name, or nothing.
 template <class Enum>
 [[nodiscard]] constexpr std::optional<Enum> enum_from(std::string_view name) noexcept {
-  static_assert(all_named<Enum>(), "an enumerator has no name: add it to the list in its to_string");
-  for (int i = 0; i < enum_count<Enum>; ++i)
-    if (to_string(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
+  for (std::size_t i = 0; i < enum_names<Enum>.size(); ++i)
+    if (enum_names<Enum>[i] == name) return static_cast<Enum>(i);
   return std::nullopt;
 }
 

@@ -9,13 +9,11 @@
 #include <system_error>
 #include <utility>
 
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/value.hpp"
 
 namespace kernelsearch::detail {
 
-inline bool is_name_start(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
 inline bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
@@ -41,7 +39,7 @@ class ExprLexer {
     token.position = static_cast<std::uint32_t>(at_);
     if (at_ == text_.size()) return token;
     const char c = text_[at_];
-    if (is_name_start(c)) return name(token);
+    if (begins_word(c)) return name(token);
     if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) return number(token);
     if (c == '\'' || c == '"') return string(token, c);
     return symbol(token);
@@ -63,9 +61,8 @@ class ExprLexer {
 
   ExprToken name(ExprToken token) {
     std::size_t end = at_;
-    while (end < text_.size() &&
-           (is_name_start(text_[end]) || is_digit(text_[end]) ||
-            (text_[end] == '.' && end + 1 < text_.size() && is_name_start(text_[end + 1]))))
+    while (end < text_.size() && (in_word(text_[end]) || (text_[end] == '.' && end + 1 < text_.size() &&
+                                                          begins_word(text_[end + 1]))))
       ++end;
     return take(std::move(token), ExprToken::Kind::name, end - at_);
   }
@@ -82,7 +79,7 @@ class ExprLexer {
         real = true;
       } else if (!hex && (c == '+' || c == '-')) {
         if (text_[end - 1] != 'e' && text_[end - 1] != 'E') break;
-      } else if (!is_digit(c) && !is_name_start(c)) {
+      } else if (!in_word(c)) {
         break;
       }
     }

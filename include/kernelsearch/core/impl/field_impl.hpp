@@ -14,17 +14,14 @@
 namespace kernelsearch {
 namespace detail {
 
-constexpr bool begins_field_word(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
 constexpr bool in_field_word(char c) noexcept {
-  return begins_field_word(c) || (c >= '0' && c <= '9') || c == '.' || c == '+' || c == '-';
+  return in_word(c) || c == '.' || c == '+' || c == '-';
 }
 
 /// Whether a string needs no quotes to be read back as one.
 inline bool is_field_word(std::string_view text) {
-  return !text.empty() && begins_field_word(text.front()) &&
-         std::all_of(text.begin(), text.end(), in_field_word) && text != "true" && text != "false";
+  return !text.empty() && begins_word(text.front()) && std::all_of(text.begin(), text.end(), in_field_word) &&
+         text != "true" && text != "false";
 }
 
 inline std::string field_string_text(std::string_view string) {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "kernelsearch/core/impl/text.hpp"
-#include "kernelsearch/generator/impl/source_characters.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 
 namespace kernelsearch {
@@ -24,7 +23,7 @@ KERNELSEARCH_INLINE std::size_t skip_opaque(std::string_view code, std::size_t a
     if (end == std::string_view::npos) return code.size();
     return second == '/' ? end : end + 2;
   }
-  if (first == '\'' && at > 0 && is_word(code[at - 1])) return at;  // a digit separator: 1'000
+  if (first == '\'' && at > 0 && in_word(code[at - 1])) return at;  // a digit separator: 1'000
   for (std::size_t i = at + 1; i < code.size(); ++i) {
     if (code[i] == '\\')
       ++i;
@@ -56,12 +55,12 @@ void each_mention(std::string_view code, std::string_view identifier, F f) {
       i = next;
       continue;
     }
-    if (!is_word(code[i])) {
+    if (!in_word(code[i])) {
       ++i;
       continue;
     }
     std::size_t end = i;
-    while (end < code.size() && is_word(code[end])) ++end;
+    while (end < code.size() && in_word(code[end])) ++end;
     const bool member = (i >= 1 && code[i - 1] == '.') || (i >= 2 && code.substr(i - 2, 2) == "->");
     if (!member && code.substr(i, end - i) == identifier) f(i, end);
     i = end;
@@ -109,7 +108,7 @@ inline std::size_t statement_end(std::string_view code, std::size_t at) {
     const std::size_t close = closing(code, at);
     return close == std::string_view::npos ? close : close + 1;
   }
-  if (code.substr(at, 3) == "for" && !is_word(at + 3 < code.size() ? code[at + 3] : ' ')) {
+  if (code.substr(at, 3) == "for" && !in_word(at + 3 < code.size() ? code[at + 3] : ' ')) {
     const std::size_t open = code.find('(', at);
     const std::size_t close = open == std::string_view::npos ? open : closing(code, open);
     return close == std::string_view::npos ? close : statement_end(code, close + 1);
@@ -141,7 +140,7 @@ inline std::optional<std::pair<std::string, std::size_t>> marker_at(std::string_
   if (text.substr(0, word.size()) != word || text.substr(word.size(), 1) != ":") return std::nullopt;
   text = trimmed(text.substr(word.size() + 1));
   std::size_t length = 0;
-  while (length < text.size() && is_word(text[length])) ++length;
+  while (length < text.size() && in_word(text[length])) ++length;
   if (length == 0) return std::nullopt;
   return std::pair(std::string(text.substr(0, length)), std::min(end + 1, source.size()));
 }
@@ -157,7 +156,7 @@ inline bool read_header(std::string_view header, MarkedLoop& loop) {
   if (equals == std::string_view::npos) return false;
   const std::string_view declared = trimmed(init.substr(0, equals));
   std::size_t name = declared.size();
-  while (name > 0 && is_word(declared[name - 1])) --name;
+  while (name > 0 && in_word(declared[name - 1])) --name;
   loop.type = trimmed(declared.substr(0, name));
   loop.variable = declared.substr(name);
   loop.first = trimmed(init.substr(equals + 1));

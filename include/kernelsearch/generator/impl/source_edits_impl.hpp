@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "kernelsearch/core/impl/text.hpp"
-#include "kernelsearch/generator/impl/source_characters.hpp"
 #include "kernelsearch/generator/marked_loops.hpp"
 #include "kernelsearch/generator/source_edits.hpp"
 
@@ -102,7 +101,7 @@ inline void accumulators(const MarkedSource& source, std::vector<SourceEdit>& ed
     const std::string body = source.body(loop);
     const std::optional<Assignment> sum = single_assignment(body);
     if (!source.innermost(loop) || !sum || sum->op != "+=" || mentions(sum->right, sum->left)) continue;
-    if (!std::all_of(sum->left.begin(), sum->left.end(), is_word) || sum->left == loop.variable) continue;
+    if (!std::all_of(sum->left.begin(), sum->left.end(), in_word) || sum->left == loop.variable) continue;
     for (const int count : {2, 4, 8}) {
       std::string declared, grouped, added;
       for (int k = 0; k < count; ++k) {
@@ -125,12 +124,12 @@ inline void accumulators(const MarkedSource& source, std::vector<SourceEdit>& ed
 inline std::optional<std::string> as_vectors(std::string_view code, const std::string& variable, bool& any) {
   std::string result;
   for (std::size_t i = 0; i < code.size();) {
-    if (!is_word(code[i])) {
+    if (!in_word(code[i])) {
       result += code[i++];
       continue;
     }
     std::size_t end = i;
-    while (end < code.size() && is_word(code[end])) ++end;
+    while (end < code.size() && in_word(code[end])) ++end;
     const std::string_view word = code.substr(i, end - i);
     if (word == variable) return std::nullopt;
     if (end >= code.size() || code[end] != '[') {
@@ -249,7 +248,7 @@ inline std::vector<std::pair<std::size_t, std::string>> pointers(const MarkedSou
       while (begin < f.parameters_end && is_blank(source.text[begin])) ++begin;
     }
     std::size_t end = begin;
-    while (end < f.parameters_end && is_word(source.text[end])) ++end;
+    while (end < f.parameters_end && in_word(source.text[end])) ++end;
     if (end > begin) result.emplace_back(begin, source.between(begin, end));
   }
   return result;

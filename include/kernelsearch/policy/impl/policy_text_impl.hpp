@@ -47,7 +47,7 @@ class PolicyTextParser {
     skip();
     const std::size_t begin = at_;
     const std::string name(word());
-    if (name.empty() || !begins_field_word(name.front())) {
+    if (name.empty() || !begins_word(name.front())) {
       at_ = begin;
       return wrong("an option of a policy has no name", "write OPTION=VALUE");
     }
