@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "process/carried_programs.hpp"
+#include "kernelsearch/process/carried_programs.hpp"
 
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "kernelsearch/core/error.hpp"
-#include "kernelsearch/process/carried_programs.hpp"
+#include "process/helper_program.hpp"
 #include "process/scratch_folder.hpp"
 
 namespace kernelsearch {

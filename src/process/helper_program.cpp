@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
-#include "process/carried_programs.hpp"
 
 namespace kernelsearch::detail {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace kernelsearch::detail {
 
@@ -18,5 +19,9 @@ struct HelperProgram {
 /// its installation, or where it was built; a ConfigError when it is nowhere.
 [[nodiscard]] std::filesystem::path find_helper(const HelperProgram& program,
                                                 const std::filesystem::path& given);
+
+/// Where a program of carry_programs() is, unpacked by then; empty where this one has none of that name.
+/// DeviceError where it cannot be unpacked.
+[[nodiscard]] std::filesystem::path carried_program(std::string_view name);
 
 }  // namespace kernelsearch::detail

@@ -11,17 +11,18 @@
 #include <string>
 #include <utility>
 
-#include "core_left.hpp"
 #include "counted_evaluator.hpp"
 #include "finalist_validator.hpp"
 #include "kernel_search.hpp"
 #include "kernelsearch/core/is_trial.hpp"
 #include "kernelsearch/remote/remote_evaluator.hpp"
 #include "kernelsearch/remote/slurm.hpp"
+#include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/run/run.hpp"
 #include "kernelsearch/run/run_lock.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "message_sink.hpp"
+#include "process/kept_affinity.hpp"
 #include "run_desk.hpp"
 #include "run_models.hpp"
 #include "stored_options.hpp"
@@ -63,6 +64,17 @@ struct RunImpl {
   [[nodiscard]] MessageTeller say() const {
     return [messages = messages](const std::string& text) { messages->tell(text); };
   }
+};
+
+/// Keeps this thread and what it starts off the measured core while a call lasts. A core below 0 means none.
+class CoreLeft {
+ public:
+  explicit CoreLeft(int core) : before_(core >= 0) {
+    if (before_.known()) leave_core_to_measuring(core);
+  }
+
+ private:
+  KeptAffinity before_;
 };
 
 /// What holds while a call drives a run: messages go to its observer, and its thread keeps off the measured

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "evaluator/gpu/library.hpp"
-#include "evaluator/gpu/opencl_driver.hpp"
 #include "evaluator/gpu/vulkan_driver.hpp"
 
 namespace kernelsearch::detail::gpu {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "evaluator/gpu/opencl_driver.hpp"
+#include "evaluator/gpu/driver.hpp"
 
 #include <algorithm>
 #include <cctype>

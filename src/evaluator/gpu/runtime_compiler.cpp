@@ -5,8 +5,6 @@
 #include <cstdlib>
 
 #include "evaluator/gpu/library.hpp"
-#include "evaluator/gpu/opencl_compiler.hpp"
-#include "evaluator/gpu/vulkan_compiler.hpp"
 
 namespace kernelsearch::detail::gpu {
 namespace {

@@ -46,4 +46,14 @@ class RuntimeCompiler {
   std::string library_;
 };
 
+/// The compiler in the driver of that device (see opencl_devices). Its images are 8 bytes of length and what
+/// CL_PROGRAM_BINARIES gives; the names of kernels are what they are. Null with `problem` set where there is
+/// no such device.
+[[nodiscard]] std::unique_ptr<RuntimeCompiler> load_opencl_compiler(std::string& problem, int device);
+
+/// glslangValidator behind the interface of run-time compilers: takes the texts of vulkan_source.hpp and
+/// gives images of shaders. SPIR-V that it made of the same text is used again, so that a tunable which is a
+/// specialisation constant costs no compilation. Null with `problem` set where the program is missing.
+[[nodiscard]] std::unique_ptr<RuntimeCompiler> load_vulkan_compiler(std::string& problem);
+
 }  // namespace kernelsearch::detail::gpu

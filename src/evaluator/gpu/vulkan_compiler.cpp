@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "evaluator/gpu/vulkan_compiler.hpp"
+#include "evaluator/gpu/runtime_compiler.hpp"
 
 #include <algorithm>
 #include <map>
