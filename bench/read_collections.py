@@ -8,7 +8,9 @@
 Each folder is a tool's: its name is the first column. For each file the table has what kernelsearch says (read, or
 the sentence of its refusal), configurations, failures and the best time, and the same by the independent reader,
 which knows the formats and nothing of kernelsearch. `same` where all three agree, or where it is refused and the
-independent reader finds no times either. The files stay where they are; get them from where the tools publish them.
+independent reader finds no times either. Where Kernel Tuner can be imported (`pip install kernel_tuner`), its own
+functions say the best of its cachefiles, which is compared too. The files stay where they are; get them from where the
+tools publish them.
 """
 import argparse
 import collections
@@ -22,6 +24,12 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
+
+try:
+    from kernel_tuner.util import get_best_config, read_cache
+except ImportError:
+    get_best_config = None
 
 IN_A_SECOND = {"seconds": 1, "s": 1, "milliseconds": 1e3, "miliseconds": 1e3, "ms": 1e3, "microseconds": 1e6, "us": 1e6, "nanoseconds": 1e9, "ns": 1e9}
 
@@ -117,6 +125,20 @@ def independent(path):
         return None
 
 
+def own_tool(path):
+    """The best time of a cachefile in seconds, as Kernel Tuner says; None of other files, and without Kernel Tuner."""
+    if get_best_config is None or independent(path) is None:
+        return None
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8-sig") as file, tempfile.NamedTemporaryFile("w") as copy:
+        text = file.read()
+        if not re.search(r'"cache"\s*:\s*{', text[:100000]):
+            return None
+        copy.write(text)
+        copy.flush()
+        best = get_best_config(list(read_cache(copy.name, open_cache=False)["cache"].values()), "time")["time"]
+    return float(best) / 1e3 if isinstance(best, float) else None
+
+
 def ours(command, path):
     done = subprocess.run([command, "inspect", "--json", path], capture_output=True, text=True)
     if not done.stdout:
@@ -144,7 +166,7 @@ def main():
     options.add_argument("--out")
     options.add_argument("folders", nargs="+")
     given = options.parse_args()
-    lines = ["| tool | file | kernelsearch | configurations | failed | best | by Python | agree |", "|---|---|---|---|---|---|---|---|"]
+    lines = ["| tool | file | kernelsearch | configurations | failed | best | by Python | by its own tool | agree |", "|---|---|---|---|---|---|---|---|---|"]
     counts = collections.Counter()
     tools = set()
     for folder in given.folders:
@@ -153,13 +175,15 @@ def main():
             path = os.path.join(folder, name)
             words, found = ours(given.command, path)
             other = independent(path)
-            same = agree(found, other)
+            best = own_tool(path)
+            same = agree(found, other) and (best is None or bool(found) and math.isclose(found[2], best, rel_tol=1e-9))
+            counts["own"] += best is not None
             tools.add(tool)
             counts["read" if found else "refused"] += 1
             counts["same" if same else "differ"] += 1
-            cells = [tool, name, words.replace("|", "/").replace("\n", " "), *text_of(found), ", ".join(text_of(other)).strip(", ")]
+            cells = [tool, name, words.replace("|", "/").replace("\n", " "), *text_of(found), ", ".join(text_of(other)).strip(", "), "" if best is None else f"{best:.6g} s"]
             lines.append("| " + " | ".join(cells) + " | " + ("same" if same else "DIFFERS") + " |")
-    total = f"{sum(counts[k] for k in ('read', 'refused'))} files in {len(tools)} folders: {counts['read']} read, {counts['refused']} refused; {counts['same']} agree, {counts['differ']} differ."
+    total = f"{sum(counts[k] for k in ('read', 'refused'))} files in {len(tools)} folders: {counts['read']} read, {counts['refused']} refused; {counts['same']} agree, {counts['differ']} differ; Kernel Tuner itself was asked for the best of {counts['own']}."
     shown = f"Made on {datetime.date.today()} by `bench/read_collections.py {' '.join(os.path.basename(os.path.normpath(f)) for f in given.folders)}`.\n\n{total}\n\n" + "\n".join(lines) + "\n"
     if given.out:
         with open(given.out, "w") as file:

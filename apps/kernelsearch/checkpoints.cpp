@@ -92,7 +92,7 @@ int run(const CheckpointsCommand& command) {
   if (tree.list().empty())
     print_clean("run {} has no checkpoints yet; `kernelsearch checkpoints {} name TRIAL NAME` makes one\n",
                 number(id), number(id));
-  print_clean("{}", tree.describe());
+  print_clean("{}", checkpoints.describe());
   return success;
 }
 

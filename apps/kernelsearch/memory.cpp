@@ -14,6 +14,7 @@
 
 #include "commands.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/run/change_file.hpp"
 #include "kernelsearch/run/change_recall.hpp"
 #include "store_access.hpp"
@@ -38,7 +39,7 @@ std::string joined_names(const std::vector<std::string>& names, const char* none
 }
 
 std::string effect_words(const RememberedChange& change) {
-  if (!change.effect) return std::string(to_string(change.verdict));
+  if (!change.effect) return std::string(shown_verdict(change.verdict, change.overrun));
   return fmt::format("{:.3g}x ({:.3g} to {:.3g})", change.effect->ratio, change.effect->interval.low,
                      change.effect->interval.high);
 }
@@ -94,7 +95,7 @@ int show_change(const MemoryCommand& command) {
   row("by", change.system + (change.prompt.empty() ? "" : ", prompt " + change.prompt));
   row("model", change.model);
   row("limited by", change.limiter);
-  row("verdict", std::string(to_string(change.verdict)));
+  row("verdict", std::string(shown_verdict(change.verdict, change.overrun)));
   if (change.verdict != Verdict::ok) row("came", fmt::format("{:.0f} % of the way", 100 * change.progress));
   if (change.effect)
     row("effect", effect_words(change) +

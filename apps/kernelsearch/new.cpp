@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "commands.hpp"
+#include "kernelsearch/agents/new_problem.hpp"
 #include "kernelsearch/problem/scaffold.hpp"
 #include "terminal.hpp"
 
@@ -15,7 +18,7 @@ namespace kernelsearch::app {
 void add_new(CLI::App& app, int& exit_code) {
   struct Options {
     std::string folder;
-    std::string name;
+    std::string name, from, function;
     ScaffoldOptions scaffold;
   };
   auto* sub = app.add_subcommand("new", "Write a new problem that tunes at once, to put your own kernel in");
@@ -25,12 +28,33 @@ void add_new(CLI::App& app, int& exit_code) {
   sub->add_option("--name", options->name, "Another name for the problem and its function");
   sub->add_option("--compiler", options->scaffold.compiler, "Compiler of its candidates")
       ->capture_default_str();
+  sub->add_option(
+         "--from", options->from,
+         "Make it of this: a kernel in CUDA, HIP or Triton, which says what is right by what it computes "
+         "now, or what tune takes for a problem, as a PyTorch module")
+      ->check(CLI::ExistingPath);
+  sub->add_option("--function", options->function,
+                  "The kernel in the file, or for Triton the function that launches it")
+      ->needs("--from");
   sub->footer("Example: kernelsearch new mine && kernelsearch tune mine --budget 30s");
   sub->callback([options, &exit_code] {
     const std::filesystem::path folder(options->folder);
     const std::filesystem::path last =
         folder.has_filename() ? folder.filename() : folder.parent_path().filename();
-    scaffold_problem(folder, options->name.empty() ? last.string() : options->name, options->scaffold);
+    const std::string name = options->name.empty() ? last.string() : options->name;
+    if (!options->from.empty()) {
+      const std::vector<std::string> to_edit = write_draft(folder, name, options->from, options->function);
+      std::error_code error;
+      const bool has_problem = std::filesystem::exists(folder / "problem.json", error);
+      const std::string problem = (has_problem ? folder : folder / "model.py").string();
+      print_clean("{}\n", problem);
+      if (!to_edit.empty()) print_clean(stderr, "Some of it is guessed. Edit in {}:\n", problem);
+      for (const std::string& what : to_edit) print_clean(stderr, "  {}\n", what);
+      print_clean(stderr, "{}  kernelsearch check {}\n", to_edit.empty() ? "Next:\n" : "Then:\n", problem);
+      exit_code = success;
+      return;
+    }
+    scaffold_problem(folder, name, options->scaffold);
     print_clean("{}\n", folder.string());
     print_clean(stderr,
                 "Wrote problem.json, kernel.cpp and reference.cpp. Next:\n"

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/store/json.hpp"
@@ -48,7 +49,8 @@ void show_trial(const RunStore& store, const RunRow& row, const StoredTrial& tri
   }
   print_clean("trial {} of run {} ({})\n", number(trial.outcome.id), number(row.id), row.info.problem);
   if (trial.candidate) print_clean("config    {}\n", trial.candidate->values);
-  print_clean("verdict   {}{}{}\n", to_string(e.verdict), e.reason.empty() ? "" : ": ", e.reason);
+  print_clean("verdict   {}{}{}\n", shown_verdict(e.verdict, e.overrun), e.reason.empty() ? "" : ": ",
+              e.reason);
   print_clean("time      {} [{}, {}], speedup {}\n", seconds_text(e.measurement.seconds),
               seconds_text(e.measurement.interval.low), seconds_text(e.measurement.interval.high),
               speedup_text(e.measurement));
@@ -64,7 +66,7 @@ void show_trial(const RunStore& store, const RunRow& row, const StoredTrial& tri
   if (!trial.outcome.rationale.empty()) print_clean("why       {}\n", trial.outcome.rationale);
   for (const StoredInnerTrial& inner : store.inner_trials(row.id, trial.outcome.id))
     print_clean("  inner {} {} {} {}\n", inner.trial.number, inner.trial.key,
-                to_string(inner.trial.evaluation.verdict),
+                shown_verdict(inner.trial.evaluation.verdict, inner.trial.evaluation.overrun),
                 seconds_text(inner.trial.evaluation.measurement.seconds));
 }
 
@@ -72,6 +74,11 @@ void show_trial(const RunStore& store, const RunRow& row, const StoredTrial& tri
 std::string score_text(const StoredTrial& trial) {
   const auto score = trial.outcome.evaluation.features.find("sol.score");
   return score ? fmt::format("S {:<6.3g} ", *score) : std::string();
+}
+
+std::string_view shown_of(const StoredTrial& trial) {
+  const Evaluation& evaluation = trial.outcome.evaluation;
+  return shown_verdict(evaluation.verdict, evaluation.overrun);
 }
 
 std::string failure_text(const StoredTrial& trial) {
@@ -108,13 +115,12 @@ int show_failed(const RunStore& store, const RunRow& row, std::vector<StoredTria
   }
   print_clean("{} of {} trials of run {} failed\n", all, row.trials, number(row.id));
   for (const FailureGroup& group : groups)
-    print_clean("  {:>5} {:<14} trial {}: {}\n", group.count, to_string(group.verdict), number(group.trial),
+    print_clean("  {:>5} {:<14} trial {}: {}\n", group.count, group.shown(), number(group.trial),
                 group.reason.empty() ? "no reason was given" : group.reason);
   if (!trials.empty()) print_clean("trials:\n");
   for (const StoredTrial& trial : trials)
-    print_clean("  {:>5}  {:<14}  {}  {}\n", number(trial.outcome.id),
-                to_string(trial.outcome.evaluation.verdict), trial.candidate ? trial.candidate->key : "",
-                failure_text(trial));
+    print_clean("  {:>5}  {:<14}  {}  {}\n", number(trial.outcome.id), shown_of(trial),
+                trial.candidate ? trial.candidate->key : "", failure_text(trial));
   if (all > trials.size()) print_clean("  and {} more: --top {}\n", all - trials.size(), all);
   return success;
 }
@@ -193,9 +199,8 @@ int run(const ShowCommand& command) {
   if (right < trials.size()) print_clean("failed:\n");
   for (const StoredTrial& trial : trials)
     if (!trial.outcome.ok())
-      print_clean("  {:>5}  {:<14}  {}  {}\n", number(trial.outcome.id),
-                  to_string(trial.outcome.evaluation.verdict), trial.candidate ? trial.candidate->key : "",
-                  failure_text(trial));
+      print_clean("  {:>5}  {:<14}  {}  {}\n", number(trial.outcome.id), shown_of(trial),
+                  trial.candidate ? trial.candidate->key : "", failure_text(trial));
   const std::uint64_t failed = row.trials - verdicts[static_cast<std::size_t>(Verdict::ok)];
   if (failed > trials.size() - right)
     print_clean("{} failed: `kernelsearch show {} --failed` says why\n", failed, number(row.id));

@@ -85,7 +85,7 @@ function prepared(report) {
   }));
   return report;
 }
-const verdictName = (i) => data.verdicts[run.trials.verdict[i]];
+const verdictName = (i) => run.trials.out_of_bounds && run.trials.out_of_bounds[i] ? "out_of_bounds" : data.verdicts[run.trials.verdict[i]];
 const valueText = (i, tunable) => run.trials.values[i][tunable] >= 0 ? run.tunables[tunable].values[run.trials.values[i][tunable]] : "";
 const shortValue = (value, most) => value === "" ? "''" : value.length > most ? value.slice(0, most - 1) + "…" : value;
 const settingsText = (i) => run.tunables.map((tunable, t) => [tunable.name, valueText(i, t)]).filter(([, v]) => v !== "")

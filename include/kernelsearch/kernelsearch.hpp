@@ -22,6 +22,7 @@
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/core/objectives.hpp"
 #include "kernelsearch/core/outcome.hpp"
+#include "kernelsearch/core/overrun.hpp"
 #include "kernelsearch/core/random_order.hpp"
 #include "kernelsearch/core/replace_all.hpp"
 #include "kernelsearch/core/result.hpp"

@@ -183,7 +183,7 @@ CheckpointComparison CheckpointTree::compare(std::string_view first, std::string
   return comparison;
 }
 
-std::string CheckpointTree::describe() const {
+std::string CheckpointTree::describe(const std::function<std::string(double)>& shown) const {
   std::string text;
   const double first = checkpoints_.empty() ? 0.0 : checkpoints_.front().objective;
   // Depth first, children in the order in which they were added.
@@ -201,7 +201,7 @@ std::string CheckpointTree::describe() const {
     if (!checkpoint.transformation.empty() && checkpoint.transformation != name)
       text += " by " + checkpoint.transformation;
     if (std::isfinite(checkpoint.objective)) {
-      text += fmt::format(": {:.4g}", checkpoint.objective);
+      text += ": " + (shown ? shown(checkpoint.objective) : fmt::format("{:.4g}", checkpoint.objective));
       if (depth > 0 && std::isfinite(first) && checkpoint.objective > 0)
         text += fmt::format(", {:.2f}x", first / checkpoint.objective);
     }

@@ -47,6 +47,7 @@ void ConfigHistory::tell(const Observation<Config>& observation) {
   result.objective = observation.outcome.objective;
   result.verdict = observation.outcome.evaluation.verdict;
   result.reason = observation.outcome.evaluation.reason;
+  result.overrun = observation.outcome.evaluation.overrun;
 }
 
 double ConfigHistory::best() const noexcept {
@@ -107,6 +108,7 @@ std::string ConfigHistory::failures_text(std::size_t most) const {
     if (result.ok) continue;
     const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
       return kind.example->verdict == result.verdict &&
+             kind.example->overrun.has_value() == result.overrun.has_value() &&
              one_line(kind.example->reason) == one_line(result.reason);
     });
     if (same == kinds.end())
@@ -120,7 +122,7 @@ std::string ConfigHistory::failures_text(std::size_t most) const {
   for (std::size_t i = 0; i < std::min(most, kinds.size()); ++i) {
     const Result& result = *kinds[i].example;
     text += fmt::format(
-        "- {}x {}, e.g. {}: {}\n", kinds[i].count, shown_verdict(result.verdict, result.reason),
+        "- {}x {}, e.g. {}: {}\n", kinds[i].count, shown_verdict(result.verdict, result.overrun),
         config_difference(space_, result.config, space_.default_config()), one_line(result.reason));
   }
   if (kinds.size() > most) text += fmt::format("- and {} other kinds\n", kinds.size() - most);
@@ -147,7 +149,7 @@ std::string ConfigHistory::table_text(std::span<const Result* const> right,
               (word != nullptr ? '"' + one_line(*word) + '"' : to_string(value));
     }
     text += result.ok ? fmt::format(": {:.4g}\n", result.objective * options.unit)
-                      : fmt::format(": {}\n", shown_verdict(result.verdict, result.reason));
+                      : fmt::format(": {}\n", shown_verdict(result.verdict, result.overrun));
   };
   for (const Result* result : right) row(*result);
   for (const Result& result : results_)

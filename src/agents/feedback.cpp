@@ -230,7 +230,7 @@ std::string came_of(const Outcome& outcome) {
   if (outcome.ok())
     return std::isfinite(evaluation.measurement.seconds) ? time_text(evaluation.measurement.seconds)
                                                          : "not measured yet";
-  std::string text(shown_verdict(evaluation.verdict, evaluation.reason));
+  std::string text(shown_verdict(evaluation.verdict, evaluation.overrun));
   if (const std::string how_far = progress_text(evaluation.verdict, evaluation.progress); !how_far.empty())
     text += ", " + how_far;
   if (const std::string line = failure_line(evaluation); !line.empty()) text += ": " + line;
@@ -270,7 +270,7 @@ std::string compiler_errors(std::string_view output, std::size_t most_errors) {
 
 std::string feedback_text(const Outcome& outcome, const FeedbackOptions& options, const Space* space) {
   const Evaluation& evaluation = outcome.evaluation;
-  std::string text = "verdict: " + std::string(shown_verdict(evaluation.verdict, evaluation.reason));
+  std::string text = "verdict: " + std::string(shown_verdict(evaluation.verdict, evaluation.overrun));
   if (!outcome.ok())
     if (const std::string how_far = progress_text(evaluation.verdict, evaluation.progress); !how_far.empty())
       text += (evaluation.verdict == Verdict::wrong_result && how_far.front() == 'n' ? " (" : " (came ") +

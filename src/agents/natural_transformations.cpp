@@ -46,8 +46,8 @@ std::string context_text(const Regions& regions) {
 
 std::string failure_text(const Trial<Candidate>& failed) {
   const Evaluation& evaluation = failed.outcome.evaluation;
-  return "Verdict: " + std::string(shown_verdict(evaluation.verdict, evaluation.reason)) + ". The reason:\n" +
-         kernelsearch::quoted(evaluation.reason, {}, shown_of_reason);
+  return "Verdict: " + std::string(shown_verdict(evaluation.verdict, evaluation.overrun)) +
+         ". The reason:\n" + kernelsearch::quoted(evaluation.reason, {}, shown_of_reason);
 }
 
 std::string failed_code_text(const Trial<Candidate>& failed, KernelRegion region) {
@@ -78,15 +78,6 @@ Transformation repair() {
   return mend;
 }
 
-/// What came of the same kernel, if it was tried.
-std::optional<Outcome> twin_of(const Kernel& kernel, const History<Candidate>& history) {
-  for (std::size_t i = 0; i < history.size(); ++i)
-    if (const Trial<Candidate> trial = history[i];
-        trial.candidate && detail::same_kernel(*trial.candidate->kernel, kernel))
-      return trial.outcome;
-  return std::nullopt;
-}
-
 Tunable* find_tunable(std::vector<Tunable>& tunables, const std::string& name) {
   for (Tunable& tunable : tunables)
     if (tunable.name == name) return &tunable;
@@ -103,6 +94,7 @@ struct NaturalTransformations::Parts {
   NaturalTransformationsOptions options;
   PromptLibrary prompts;
   std::string backend;
+  std::shared_ptr<const detail::KnownKernels> known = std::make_shared<detail::KnownKernels>();
 
   /// A kernel that is being transformed: regions without declarations, and what is declared.
   struct Work {
@@ -464,10 +456,10 @@ Generation<Candidate> NaturalTransformations::generate(const Move& move,
         work.declared.defaults.emplace_back(space.tunable(i).name, space.value(start, i));
     auto kernel = std::make_shared<const Kernel>(parts_->kernel_of(work.whole()));
     // Tuning what was tuned before would cost the whole of an inner search.
-    if (const auto twin = twin_of(*kernel, history)) {
-      std::string which =
-          "the kernel equals kernel " + std::to_string(number(twin->id)) + ", " + came_of(*twin);
-      return twin->ok() ? Made::known(twin->id, std::move(which)) : Made::none(std::move(which));
+    if (const auto twin = parts_->known->twin(history, *kernel)) {
+      std::string which = "the kernel equals " + detail::twin_text(twin->outcome);
+      return twin->outcome.ok() ? Made::known(twin->outcome.id, std::move(which))
+                                : Made::none(std::move(which));
     }
     Config config = kernel->space.default_config();
     return Made::one({std::move(kernel), std::move(config)});

@@ -144,19 +144,21 @@ std::string host_loop_text(const Features& features) {
                    {"vector_512", "vector_256", "vector_128", "scalar_fp", "spill"});
 }
 
-/// What the hot loop calls, from where, and what of the time that takes; then the line with most of it.
+/// What the hot loop calls, from where, and what of the time that takes; what is called elsewhere and takes
+/// time; then the line with most of it.
 std::string call_text(const Features& features) {
   constexpr std::string_view prefix = "code.call.";
   struct Called {
     std::string function;
-    std::optional<double> line, share;
+    std::optional<double> places, line, share;  ///< places in the hot loop
   };
   std::vector<Called> called;
   bool sampled = features.find("code.hot_line").has_value();
   for (const auto& [name, value] : features) {
     if (!name.starts_with(prefix)) continue;
     const std::string function = name.substr(prefix.size(), name.find('.', prefix.size()) - prefix.size());
-    if (called.empty() || called.back().function != function) called.push_back({function, {}, {}});
+    if (called.empty() || called.back().function != function) called.push_back({function, {}, {}, {}});
+    if (name.size() == prefix.size() + function.size()) called.back().places = value;
     if (name.ends_with(".line")) called.back().line = value;
     if (name.ends_with(".share")) called.back().share = value;
     sampled = sampled || name.ends_with(".share");
@@ -164,16 +166,25 @@ std::string call_text(const Features& features) {
   std::stable_sort(called.begin(), called.end(), [](const Called& a, const Called& b) {
     return a.share.value_or(0) > b.share.value_or(0);
   });
+  const bool loop = features.find("code.loop.instructions").has_value();
+  const auto is_in_loop = [&](const Called& one) { return !loop || one.places.value_or(0) > 0; };
   std::string text;
-  for (const Called& one : called) {
-    text += (text.empty() ? "- it calls " : "; ") + clean_text(one.function);
-    if (one.line) text += fmt::format(" from line {:.0f}", *one.line);
-    if (one.share)
-      text += fmt::format(", {:.3g} % of the time", *one.share);
-    else if (sampled)
-      text += ", less than 1 % of the time";
-  }
-  if (!text.empty()) text += sampled ? "\n" : " (their share of the time was not sampled)\n";
+  const auto list = [&](std::string_view words, bool in_loop) {
+    std::string_view before = words;
+    for (const Called& one : called) {
+      if (is_in_loop(one) != in_loop || (!in_loop && !one.share)) continue;
+      (text += before) += clean_text(one.function);
+      before = "; ";
+      if (one.line) text += fmt::format(" from line {:.0f}", *one.line);
+      if (one.share)
+        text += fmt::format(", {:.3g} % of the time", *one.share);
+      else if (sampled)
+        text += ", less than 1 % of the time";
+    }
+    if (before != words) text += sampled ? "\n" : " (their share of the time was not sampled)\n";
+  };
+  list("- it calls ", true);
+  list("- called outside of that loop: ", false);
   const auto line = features.find("code.hot_line"), share = features.find("code.hot_line.share");
   if (line && share)
     text += fmt::format("- line with most of the time, what it calls included: {:.0f} ({:.3g} %)\n", *line,

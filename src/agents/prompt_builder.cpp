@@ -20,7 +20,6 @@
 #include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/traits.hpp"
 #include "lines.hpp"
-#include "same_kernel.hpp"
 
 namespace kernelsearch::detail {
 namespace {
@@ -337,13 +336,6 @@ PromptValues PromptBuilder::values(const Move& move, const Start& start, const H
   return values;
 }
 
-const std::string& PromptBuilder::key_of(const std::shared_ptr<const Kernel>& kernel) const {
-  const std::scoped_lock lock(mutex_);
-  auto& entry = keys_[kernel.get()];
-  if (!entry.first) entry = {kernel, code_key(kernel->regions)};
-  return entry.second;  // nothing is ever erased, and the map's elements stay where they are
-}
-
 ReplyExpectation PromptBuilder::expectation(const Start& start, const History<Candidate>& history) const {
   ReplyExpectation expectation;
   expectation.parent = &start.kernel();
@@ -352,13 +344,8 @@ ReplyExpectation PromptBuilder::expectation(const Start& start, const History<Ca
   expectation.problem = &problem_;
   expectation.tunables = options_.tunables;
   expectation.tried = [this, &history](const Kernel& kernel) {
-    const std::string key = code_key(kernel.regions);
-    for (std::size_t i = 0; i < history.size(); ++i)
-      if (const Trial<Candidate> trial = history[i]; trial.candidate &&
-                                                     key_of(trial.candidate->kernel) == key &&
-                                                     same_space(trial.candidate->kernel->space, kernel.space))
-        return fmt::format("kernel {}, {}", number(trial.outcome.id), came_of(trial.outcome));
-    return std::string();
+    const auto twin = known_.twin(history, kernel);
+    return twin ? twin_text(twin->outcome) : std::string();
   };
   return expectation;
 }

@@ -4,12 +4,10 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,6 +17,7 @@
 #include "kernelsearch/core/result.hpp"
 #include "kernelsearch/generator/generator.hpp"
 #include "kernelsearch/problem/problem.hpp"
+#include "same_kernel.hpp"
 #include "unanswered.hpp"
 
 namespace kernelsearch::detail {
@@ -101,7 +100,6 @@ class PromptBuilder {
   /// all other values.
   void add_memory(PromptValues& values, const History<Candidate>& history, TrialId id,
                   WindowKind window) const;
-  [[nodiscard]] const std::string& key_of(const std::shared_ptr<const Kernel>& kernel) const;
   [[nodiscard]] const Strategy* find(std::string_view name) const;
 
   AnyChatModel model_;
@@ -115,9 +113,7 @@ class PromptBuilder {
   std::vector<KernelRegion> regions_;
   std::shared_ptr<const Kernel> root_;
   std::string problem_text_, rules_, hardware_, signatures_;
-  mutable std::mutex mutex_;
-  // A kernel's text does not change, and the history keeps the kernels anyway.
-  mutable std::unordered_map<const Kernel*, std::pair<std::shared_ptr<const Kernel>, std::string>> keys_;
+  KnownKernels known_;
 };
 
 }  // namespace kernelsearch::detail

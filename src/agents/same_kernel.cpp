@@ -3,9 +3,11 @@
 #include "agents/same_kernel.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "kernelsearch/agents/feedback.hpp"
 #include "kernelsearch/agents/function_signature.hpp"
 
 namespace kernelsearch::detail {
@@ -36,7 +38,28 @@ bool same_space(const Space& a, const Space& b, std::size_t max_states) {
 }
 
 bool same_kernel(const Kernel& a, const Kernel& b) {
-  return code_key(a.regions) == code_key(b.regions) && same_space(a.space, b.space);
+  return &a == &b || (code_key(a.regions) == code_key(b.regions) && same_space(a.space, b.space));
+}
+
+std::string twin_text(const Outcome& twin) {
+  return "kernel " + std::to_string(number(twin.id)) + ", " + came_of(twin);
+}
+
+const std::string& KnownKernels::key_of(const std::shared_ptr<const Kernel>& kernel) const {
+  const std::scoped_lock lock(mutex_);
+  auto& entry = keys_[kernel.get()];
+  if (!entry.first) entry = {kernel, code_key(kernel->regions)};
+  return entry.second;  // nothing is ever erased, and the map's elements stay where they are
+}
+
+std::optional<Trial<Candidate>> KnownKernels::twin(const History<Candidate>& history,
+                                                   const Kernel& kernel) const {
+  const std::string key = code_key(kernel.regions);
+  for (std::size_t i = 0; i < history.size(); ++i)
+    if (Trial<Candidate> trial = history[i]; trial.candidate && key_of(trial.candidate->kernel) == key &&
+                                             same_space(trial.candidate->kernel->space, kernel.space))
+      return trial;
+  return std::nullopt;
 }
 
 }  // namespace kernelsearch::detail

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -100,6 +101,7 @@ void Workflow::record(const Observation<Move>& observation) {
   const TreeNode& node = ledger_.node(index);
   if (!known && outcome.origin && step_) {
     step_->children.push_back(index);
+    step_->verdict = shown_verdict(node.verdict, outcome.evaluation.overrun);
     if (node.not_applicable()) step_->ruled_out = outcome.evaluation.reason;
     if (const auto twin = outcome.evaluation.features.find("twin"); twin && node.not_applicable())
       step_->twin = TrialId{static_cast<std::uint64_t>(*twin)};
@@ -125,7 +127,8 @@ void Workflow::record(const Observation<Move>& observation) {
     checkpoints_.set_objective(name, node.ok() ? node.objective : infinity());
     if (!node.ok()) {
       checkpoints_.set_closed(name, true);
-      checkpoints_.set_note(name, "found out later: " + std::string(to_string(node.verdict)));
+      checkpoints_.set_note(
+          name, "found out later: " + std::string(shown_verdict(node.verdict, outcome.evaluation.overrun)));
     } else if (was_wrong) {
       checkpoints_.set_closed(name, false);
       checkpoints_.set_note(name, {});
@@ -201,8 +204,7 @@ void Workflow::settle() {
   std::string text =
       ledger_.name(step.strategy).empty() ? std::string("a step") : ledger_.name(step.strategy);
   text += " failed " + std::to_string(attempts.failed) + " times";
-  if (!step.children.empty())
-    text += " (" + std::string(to_string(ledger_.node(step.children.back()).verdict)) + ')';
+  if (!step.children.empty()) text += " (" + std::string(step.verdict) + ')';
   note(step.node, text);
 }
 

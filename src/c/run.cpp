@@ -41,7 +41,7 @@ class Watcher final : public RunObserver {
     ks_trial lent;
     describe(lent, trial.outcome.id, trial.candidate);
     lent.evaluation = &trial.outcome.evaluation;
-    lent.objective = trial.outcome.objective;
+    lent.objective = trial.outcome.evaluation.measurement.seconds;
     lent.foreign = !trial.outcome.origin.has_value();
     watch_(user_, event, &lent, nullptr);
   }
@@ -248,7 +248,7 @@ ks_status ks_run_best(ks_run* run, uint64_t* trial, double* seconds) {
     const Working working(checked(run).busy);
     const StoredTrial& winner = winner_of(run);
     if (trial != nullptr) *trial = number(winner.outcome.id);
-    if (seconds != nullptr) *seconds = winner.outcome.objective;
+    if (seconds != nullptr) *seconds = winner.outcome.evaluation.measurement.seconds;
   });
 }
 ks_status ks_run_settings(ks_run* run, char* json, size_t capacity, size_t* needed_bytes) {

@@ -209,12 +209,7 @@ Evaluation CommandEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalua
   const double begin = detail::monotonic_seconds();
   TaskReply reply = self.judged(candidate, task_repeats, context.stop);
   evaluation.phases.measure = detail::monotonic_seconds() - begin;
-  const auto fail = [&](const detail::Fault& fault, bool built) {
-    evaluation.verdict = fault.verdict;
-    evaluation.reason = clean_text(fault.reason);
-    evaluation.progress = built ? graded_progress(fault.verdict, fault.right_share) : 0.0;
-    evaluation.measurement = {};
-  };
+  const auto fail = [&](const detail::Fault& fault, bool built) { detail::fail(evaluation, fault, built); };
   if (reply.fault) {
     fail(*reply.fault, reply.stage != "build");
     return evaluation;

@@ -24,7 +24,6 @@
 #include "judge/pairs.hpp"
 #include "judge/reference.hpp"
 #include "judge/sampler.hpp"
-#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
 #include "kernelsearch/judge/machine.hpp"
@@ -368,15 +367,13 @@ class ExternalWorker : public detail::PlainSampleTimer {
   }
   std::optional<detail::Fault> wrong(const Problem& problem, std::uint32_t slot,
                                      const detail::InputSet& set) {
-    if (!slots_.guards_intact(slot))
-      return detail::Fault{Verdict::cheated, detail::overrun_text(problem_, slots_, slot)};
+    if (!slots_.guards_intact(slot)) return detail::overrun_fault(detail::overrun_in(problem_, slots_, slot));
     return detail::compare_outputs(problem, slots_.plan(), set, slots_.outputs(slot));
   }
 
   /// What can be seen of a call whose result is not known: that it wrote all it must and nothing else.
   std::optional<detail::Fault> unwritten(std::uint32_t slot) const {
-    if (!slots_.guards_intact(slot))
-      return detail::Fault{Verdict::cheated, detail::overrun_text(problem_, slots_, slot)};
+    if (!slots_.guards_intact(slot)) return detail::overrun_fault(detail::overrun_in(problem_, slots_, slot));
     for (std::size_t a = 0; a < slots_.plan().arguments.size(); ++a) {
       const detail::PlannedArgument& argument = slots_.plan().arguments[a];
       if (argument.role != Role::out || !argument.is_array) continue;
@@ -571,12 +568,7 @@ Evaluation ExternalEvaluator::run(Staged<ExternalArtifact>&& staged, const Evalu
   const std::scoped_lock lock(self.measuring);
   Evaluation evaluation = std::move(staged.evaluation);
   const Candidate& candidate = staged.artifact->candidate;
-  const auto fail = [&](const detail::Fault& fault, bool built) {
-    evaluation.verdict = fault.verdict;
-    evaluation.reason = clean_text(fault.reason);
-    evaluation.progress = built ? graded_progress(fault.verdict, fault.right_share) : 0.0;
-    evaluation.measurement = {};
-  };
+  const auto fail = [&](const detail::Fault& fault, bool built) { detail::fail(evaluation, fault, built); };
   const MeasuringTurn turn =
       MeasuringTurn::take({measured_core(self.options.core)}, context.stop, self.options.waits);
   if (!turn) {

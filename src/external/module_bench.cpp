@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "evaluator_messages.hpp"
+#include "judge/overrun_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 #include "process/process.hpp"
@@ -413,20 +414,36 @@ std::optional<detail::Fault> CandidateServer::copy_out(std::uint64_t address, st
   return std::nullopt;
 }
 
-bool CandidateServer::guards_intact(std::size_t shape, std::uint32_t slot) const {
+std::optional<Overrun> CandidateServer::overrun(std::size_t shape, std::uint32_t slot) const {
   const std::vector<TensorSpec>& inputs = reference_.description().shapes[shape].inputs;
   const ModuleLayout::Slots& laid = reference_.layout().shapes[shape];
-  const auto whole = [&](std::size_t from, std::size_t to) {
-    return std::all_of(outputs_.data() + from, outputs_.data() + to,
-                       [](std::byte one) { return one == module_guard_byte; });
+  std::vector<detail::LaidArray> arrays;
+  for (std::size_t of = 0; of < laid.count; ++of)
+    for (std::size_t i = 0; i < laid.written.size(); ++i)
+      if (inputs[i].written)
+        arrays.push_back(
+            {i, laid.written[i][of], inputs[i].bytes / inputs[i].element_bytes, inputs[i].element_bytes});
+  const auto in_zone = [&](std::size_t from, std::size_t to) -> std::optional<detail::Slots::Place> {
+    const auto changed = [](std::byte one) { return one != module_guard_byte; };
+    const std::byte *const begin = outputs_.data() + from, *const end = outputs_.data() + to;
+    const std::byte* const first = std::find_if(begin, end, changed);
+    if (first == end) return std::nullopt;
+    const std::byte* last = end;
+    while (!changed(last[-1])) --last;
+    return detail::nearest_place(arrays, static_cast<std::size_t>(first - outputs_.data()),
+                                 static_cast<std::size_t>(last - outputs_.data()));
   };
   for (std::size_t i = 0; i < laid.written.size(); ++i) {
     if (laid.written[i].empty()) continue;
     const std::size_t at = laid.written[i][slot], bytes = inputs[i].bytes;
-    if (!whole(at - module_guard, at) || !whole(at + bytes, at + aligned_module_bytes(bytes) + module_guard))
-      return false;
+    auto place = in_zone(at - module_guard, at);
+    if (!place) place = in_zone(at + bytes, at + aligned_module_bytes(bytes) + module_guard);
+    if (!place) continue;
+    const TensorSpec& tensor = inputs[place->argument];
+    return Overrun{"input " + std::to_string(place->argument), place->index,
+                   tensor.bytes / tensor.element_bytes};
   }
-  return true;
+  return std::nullopt;
 }
 
 std::optional<detail::Fault> CandidateServer::collect(std::size_t shape, std::uint32_t slot,
@@ -445,7 +462,7 @@ std::optional<detail::Fault> CandidateServer::collect(std::size_t shape, std::ui
     return std::nullopt;
   }
   const ModuleLayout::Slots& own = reference_.layout().shapes[shape];
-  if (!guards_intact(shape, slot)) return detail::Fault{Verdict::cheated, "it wrote outside of its arrays"};
+  if (auto outside = overrun(shape, slot)) return detail::overrun_fault(std::move(*outside));
   std::size_t at = reference_.layout().answers;
   for (std::size_t i = 0; i < layout.size(); ++i) {
     const std::size_t room = aligned_module_bytes(spread_factor * known.outputs[i].bytes + spread_bytes);

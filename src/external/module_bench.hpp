@@ -122,7 +122,8 @@ class CandidateServer {
   [[nodiscard]] Reply ask(ModuleJson message, const char* type, const char* during, double& wall);
   [[nodiscard]] std::optional<detail::Fault> copy_out(std::uint64_t address, std::size_t bytes,
                                                       std::byte* to);
-  [[nodiscard]] bool guards_intact(std::size_t shape, std::uint32_t slot) const;
+  /// Where a call on this slot wrote around the inputs that it may change.
+  [[nodiscard]] std::optional<Overrun> overrun(std::size_t shape, std::uint32_t slot) const;
 
   const Problem& problem_;
   const ModuleReference& reference_;

@@ -465,12 +465,7 @@ Evaluation ModuleEvaluator::run(Staged<ExternalArtifact>&& staged, const Evaluat
   const std::scoped_lock lock(self.measuring);
   Evaluation evaluation = std::move(staged.evaluation);
   const Candidate& candidate = staged.artifact->candidate;
-  const auto fail = [&](const detail::Fault& fault, bool built) {
-    evaluation.verdict = fault.verdict;
-    evaluation.reason = clean_text(fault.reason);
-    evaluation.progress = built ? graded_progress(fault.verdict, fault.right_share) : 0.0;
-    evaluation.measurement = {};
-  };
+  const auto fail = [&](const detail::Fault& fault, bool built) { detail::fail(evaluation, fault, built); };
   const MeasuringTurn turn =
       MeasuringTurn::take({measured_core(self.options.core)}, context.stop, self.options.waits);
   if (!turn) {

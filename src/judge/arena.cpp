@@ -452,27 +452,53 @@ bool Slots::guards_intact(std::size_t slot) const {
   });
 }
 
-std::optional<Slots::Overrun> Slots::overrun(std::size_t slot) const {
+std::optional<Slots::Place> nearest_place(std::span<const LaidArray> arrays, std::size_t first,
+                                          std::size_t last) {
+  const LaidArray *before = nullptr, *behind = nullptr;
+  for (const LaidArray& array : arrays) {
+    if (array.begin < last) before = &array;
+    if (array.begin >= last && behind == nullptr) behind = &array;
+  }
+  const std::size_t after = before ? first - (before->begin + before->count * before->element_bytes) : 0;
+  const std::size_t ahead = behind ? behind->begin - last : 0;
+  if (before != nullptr && (behind == nullptr || after <= ahead))
+    return Slots::Place{before->argument, index_behind(before->count, before->element_bytes, after)};
+  if (behind != nullptr) return Slots::Place{behind->argument, index_before(behind->element_bytes, ahead)};
+  return std::nullopt;
+}
+
+std::vector<LaidArray> Slots::laid(bool writable) const {
+  std::vector<LaidArray> arrays;
+  for (std::size_t a = 0; a < offsets_.size(); ++a)
+    if (const PlannedArgument& argument = plan_->arguments[a];
+        argument.is_array && argument.is_writable() == writable)
+      arrays.push_back({a, offsets_[a], argument.count, stored_bytes(argument, storage_)});
+  return arrays;
+}
+
+std::optional<Slots::Place> Slots::overrun(std::size_t slot) const {
   const std::byte* const base = places_.outputs + outputs_.first + slot * outputs_.stride;
-  std::optional<Overrun> found;
+  std::optional<Place> found;
   each_gap(true, [&](std::size_t begin, std::size_t end) {
-    const std::byte *const zone = base + begin, *const last = base + end;
-    const std::byte* const from = std::mismatch(zone, last, guard_.data()).first;
-    if (from == last) return true;
-    const std::byte* to = last;  // behind the last byte that changed
-    while (to[-1] == guard_[static_cast<std::size_t>(to - 1 - zone)]) --to;
-    std::optional<std::size_t> before, behind;  // the arrays that the zone lies between
-    for (std::size_t a = 0; a < offsets_.size(); ++a) {
-      if (!plan_->arguments[a].is_array || !plan_->arguments[a].is_writable()) continue;
-      if (offsets_[a] < end) before = a;
-      if (offsets_[a] >= end && !behind) behind = a;
-    }
-    // The array that is nearer.
-    if (before && (!behind || from - zone <= last - to))
-      found = Overrun{*before, index_behind(plan_->arguments[*before], storage_,
-                                            from - (base + offsets_[*before] + bytes_[*before]))};
-    else if (behind)
-      found = Overrun{*behind, index_before(plan_->arguments[*behind], storage_, last - to)};
+    const std::byte *const zone = base + begin, *const zone_end = base + end;
+    const std::byte* const first = std::mismatch(zone, zone_end, guard_.data()).first;
+    if (first == zone_end) return true;
+    const std::byte* last = zone_end;  // behind the last byte that changed
+    while (last[-1] == guard_[static_cast<std::size_t>(last - 1 - zone)]) --last;
+    found = nearest_place(laid(true), static_cast<std::size_t>(first - base),
+                          static_cast<std::size_t>(last - base));
+    return false;
+  });
+  return found;
+}
+
+std::optional<Slots::Place> Slots::place_at(std::uint64_t offset) const {
+  if (offset < inputs_.first) return std::nullopt;
+  const std::size_t in_slot = (offset - inputs_.first) % inputs_.stride;
+  std::optional<Place> found;
+  each_gap(false, [&](std::size_t begin, std::size_t end) {
+    if (in_slot < begin || in_slot >= end) return true;
+    found = nearest_place(laid(false), in_slot, in_slot + 1);
     return false;
   });
   return found;

@@ -142,6 +142,8 @@ struct ArenaPlaces {
   std::uint64_t inputs_at = 0, outputs_at = 0;  ///< in the worker
 };
 
+struct LaidArray;
+
 /// The calls of one shape laid out in two arenas: in the inputs scalars, the table of arguments of each call,
 /// and slots of arrays that are read only; in the outputs slots of arrays that are written. A slot holds the
 /// arrays of one call with guard zones before, between and after them.
@@ -193,12 +195,15 @@ class Slots {
   /// The array that is read only and lies at an offset in the inputs.
   [[nodiscard]] std::optional<std::size_t> argument_at(std::uint64_t offset) const noexcept;
   [[nodiscard]] bool guards_intact(std::size_t slot) const;
-  /// The write outside of an array that changed the first zone that is not intact.
-  struct Overrun {
+  /// An element next to an array, which is the nearest.
+  struct Place {
     std::size_t argument = 0;
-    std::int64_t index = 0;  ///< of the element, counted as those of the array: negative before its beginning
+    std::int64_t index = 0;  ///< counted as those of the array: negative before its beginning
   };
-  [[nodiscard]] std::optional<Overrun> overrun(std::size_t slot) const;
+  /// The write outside of an array that changed the first zone that is not intact.
+  [[nodiscard]] std::optional<Place> overrun(std::size_t slot) const;
+  /// The place that an offset in the inputs is, where that lies in no array but between them.
+  [[nodiscard]] std::optional<Place> place_at(std::uint64_t offset) const;
   /// Whether an element of a pure output still holds the poison; false where its type is too narrow to tell.
   [[nodiscard]] bool is_poison(std::size_t slot, std::size_t argument, std::size_t element) const;
   [[nodiscard]] std::size_t poison_left(std::size_t slot, std::size_t argument) const;
@@ -225,6 +230,8 @@ class Slots {
   /// Copies of a slot's arrays of one kind, in the memory of `contents`.
   [[nodiscard]] Contents copies(std::size_t slot, Contents contents,
                                 bool (PlannedArgument::*wanted)() const noexcept) const;
+  /// The arrays of a slot on one side.
+  [[nodiscard]] std::vector<LaidArray> laid(bool writable) const;
   /// Calls `f(begin, end)` for the guard zones of a slot on one side.
   template <class F>
   bool each_gap(bool writable, F&& f) const;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "judge/reference.hpp"
 
+#include "judge/overrun_text.hpp"
 #include "kernelsearch/core/error.hpp"
 
 namespace kernelsearch::detail {
@@ -87,21 +88,25 @@ Runner& References::ready(Real real, const ShapePlan& plan) {
 
 std::vector<OutputValues> References::compute(Real real, const ShapePlan& plan, const Contents& contents) {
   const double begin = monotonic_seconds();
+  const std::string who = independent() ? "the reference" : "the default configuration";
   std::vector<OutputValues> outputs;
   for (int attempt = 0;; ++attempt) {
     Runner& runner = ready(real, plan);
     Slots& slots = runner.slots();
     slots.fill(0, contents, secret_seed());
     double seconds = 0;
-    if (const auto fault = runner.run(1, 0, settings_.run_seconds, seconds)) {
+    if (auto fault = runner.run(1, 0, settings_.run_seconds, seconds)) {
       // The process may have been ended with the thread that started it; a reference that fails twice is at
       // fault.
       if (attempt == 0) continue;
-      raise<ConfigError>("the reference fails", problem_.shapes[plan.shape].name + ": " + fault->reason,
-                         "correct it");
+      raise<ConfigError>(
+          who + " fails",
+          problem_.shapes[plan.shape].name + ": " + runner.explained(std::move(*fault), problem_).reason,
+          "correct it");
     }
     if (!slots.guards_intact(0))
-      raise<ConfigError>("the reference writes outside of its arrays", problem_.shapes[plan.shape].name,
+      raise<ConfigError>(who + " writes outside of its arrays",
+                         problem_.shapes[plan.shape].name + place_text(overrun_in(problem_, slots, 0)),
                          "correct it, or the sizes of the arguments");
     outputs = outputs_in(runner);
     break;

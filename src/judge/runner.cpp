@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "judge/overrun_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/evaluator/sampling.hpp"
@@ -78,9 +79,12 @@ std::optional<Fault> Runner::run_drawn(std::size_t calls, std::size_t filled, do
   return std::nullopt;
 }
 
-std::optional<std::size_t> Runner::changed_input() const {
+Fault Runner::explained(Fault fault, const Problem& problem) const {
   const auto& write = worker_->forbidden_write();
-  return write ? slots_.argument_at(*write) : std::nullopt;
+  if (!write) return fault;
+  if (const auto changed = slots_.argument_at(*write))
+    return {Verdict::cheated, "it changed its input " + problem.arguments[*changed].name};
+  return overrun_fault(named(problem, slots_.plan(), slots_.place_at(*write)));
 }
 
 std::optional<Fault> Runner::lockstep(std::span<const std::uint32_t> slots, double limit_seconds,

@@ -48,8 +48,8 @@ class Runner {
   [[nodiscard]] std::optional<Fault> run_drawn(std::size_t calls, std::size_t filled, double limit_seconds,
                                                double& seconds, std::vector<std::uint32_t>& drawn);
 
-  /// The input that it was ended for writing to.
-  [[nodiscard]] std::optional<std::size_t> changed_input() const;
+  /// The fault of a call, with the array of the problem that it was ended for writing to or next to.
+  [[nodiscard]] Fault explained(Fault fault, const Problem& problem) const;
 
   /// Calls the function on these slots in lockstep; `seconds`: of all of them.
   [[nodiscard]] std::optional<Fault> lockstep(std::span<const std::uint32_t> slots, double limit_seconds,

@@ -359,7 +359,9 @@ TrivialAnswers try_trivial_answers(const Problem& given, const HostOptions& opti
   fill_generated_sizes(problem, chosen);
   const HostMachine machine = host_machine();
   detail::CompileCache compiler(chosen, machine.id(), machine.cores);
-  detail::References references(problem, compiler, detail::worker_settings(chosen, machine.cores, problem));
+  detail::References references(
+      problem, compiler,
+      detail::worker_settings(chosen, detail::any_cores(chosen, problem.threads), problem));
   detail::InputGenerator generator(problem, chosen);
   for (std::size_t s = 0; s < problem.shapes.size(); ++s)
     if (problem.shapes[s].weight > 0 &&

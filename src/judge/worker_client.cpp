@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "judge/compile.hpp"
+#include "judge/overrun_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/rng.hpp"
 #include "kernelsearch/judge/machine.hpp"
@@ -61,6 +62,14 @@ WorkerSettings worker_settings(const HostOptions& options, std::vector<int> core
   settings.run_seconds = options.limits.run_seconds;
   settings.memory = options.limits.run_memory;
   return settings;
+}
+
+std::vector<int> any_cores(const HostOptions& options, int threads) {
+  std::vector<int> cores = host_machine().cores;
+  const auto wanted = static_cast<std::size_t>(std::max(1, threads));
+  if (cores.size() > wanted) cores.erase(cores.begin(), cores.end() - static_cast<std::ptrdiff_t>(wanted));
+  if (options.core >= 0 && wanted == 1) cores = {options.core};
+  return cores;
 }
 
 WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores, const Problem& problem) {
@@ -274,7 +283,7 @@ std::optional<Fault> WorkerClient::answered(Got got, const Command& command, con
   if (reply.failed == host_protocol::write_to_inputs) {
     stop();
     forbidden_write_ = reply.offset;
-    return Fault{Verdict::cheated, "it wrote outside of its arrays"};
+    return overrun_fault({});  // Runner::explained says where
   }
   if (reply.failed == host_protocol::left_changed) {
     stop();

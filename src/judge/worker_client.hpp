@@ -11,21 +11,13 @@
 #include <vector>
 
 #include "judge/arena.hpp"
+#include "judge/fault.hpp"
 #include "judge/load_meter.hpp"
 #include "judge/protocol.hpp"
-#include "kernelsearch/core/verdict.hpp"
 #include "kernelsearch/judge/host_options.hpp"
 #include "process/process.hpp"
 
 namespace kernelsearch::detail {
-
-/// Why a candidate is not ok.
-struct Fault {
-  Verdict verdict = Verdict::crashed;
-  std::string reason;
-  double right_share = 0.0;  ///< of its outputs, for wrong results
-  bool may_be_load = false;  ///< it is judged once more: others use the machine, and that may be all
-};
 
 /// The kernelsearch-worker program.
 [[nodiscard]] std::filesystem::path find_worker(const std::filesystem::path& given);
@@ -51,6 +43,9 @@ struct WorkerSettings {
   std::uint64_t memory = std::uint64_t{2} << 30;
 };
 
+/// As many cores as the evaluator gives a kernel of that many threads, for what is run and not timed, so that
+/// any will do. OpenMP starts a thread for each that it sees.
+[[nodiscard]] std::vector<int> any_cores(const HostOptions& options, int threads);
 /// How the options have them started, on these cores, for code that is allowed one thread.
 [[nodiscard]] WorkerSettings worker_settings(const HostOptions& options, std::vector<int> cores);
 /// The same with the threads and the memory that the problem allows its kernels.

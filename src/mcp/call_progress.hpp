@@ -17,8 +17,9 @@
 #include <thread>
 #include <utility>
 
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/mcp/tool.hpp"
-#include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/front.hpp"
 #include "kernelsearch/run/run.hpp"
 
 namespace kernelsearch::detail {
@@ -26,16 +27,23 @@ namespace kernelsearch::detail {
 /// Tells the one who called a tool how far its step is.
 class CallProgress final : public RunObserver {
  public:
-  CallProgress(const ToolCall& call, const StepLimit& limit) : call_(call), limit_(limit) {}
+  CallProgress(const ToolCall& call, const StepLimit& limit, Objectives objectives = {})
+      : call_(call), limit_(limit), objectives_(std::move(objectives)) {}
 
   void on_trial(const Trial<Candidate>& trial) override {
     ++told_;
     const Outcome& outcome = trial.outcome;
-    if (outcome.ok()) best_ = std::min(best_, outcome.objective);
-    std::string text = fmt::format("trial {}: {}", number(outcome.id), to_string(outcome.evaluation.verdict));
-    if (outcome.ok()) text += " " + format_seconds(outcome.objective);
-    if (best_ < std::numeric_limits<double>::infinity())
-      text += ", best of this step " + format_seconds(best_);
+    std::string text = fmt::format("trial {}: {}", number(outcome.id),
+                                   shown_verdict(outcome.evaluation.verdict, outcome.evaluation.overrun));
+    if (outcome.ok()) {
+      const std::string value = format_objectives(objectives_, outcome);
+      text += " " + value;
+      if (outcome.objective < best_) {
+        best_ = outcome.objective;
+        best_text_ = objectives_.only_time() ? value : fmt::format("trial {}", number(outcome.id));
+      }
+    }
+    if (!best_text_.empty()) text += ", best of this step " + best_text_;
     on_message(text);
   }
   void on_message(std::string_view text) override {
@@ -54,7 +62,9 @@ class CallProgress final : public RunObserver {
   const ToolCall& call_;
   StepLimit limit_;
   std::uint64_t told_ = 0;
+  Objectives objectives_;
   double best_ = std::numeric_limits<double>::infinity();
+  std::string best_text_;  ///< empty before a right trial
   Clock::time_point begun_ = Clock::now();
 };
 

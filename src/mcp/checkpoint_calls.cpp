@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The kernelsearch authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -16,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-json tree_json(RunId run, const CheckpointTree& tree) {
+json tree_json(const RunManager& manager, RunId run, const CheckpointTree& tree) {
+  const Objectives objectives = run_objectives(manager, run);
   json out{{"run", number(run)},
            {"checkpoints", json::array()},
            {"branches", json::array()},
@@ -26,7 +26,12 @@ json tree_json(RunId run, const CheckpointTree& tree) {
   for (const Checkpoint& one : tree.list()) {
     json entry{{"name", one.name},         {"trial", number(one.trial)}, {"parent", one.parent},
                {"by", one.transformation}, {"note", one.note},           {"closed", one.closed}};
-    if (one.objective < std::numeric_limits<double>::infinity()) entry["seconds"] = one.objective;
+    if (const auto trial = manager.store().trial(run, one.trial); trial && trial->outcome.ok()) {
+      const Evaluation& evaluation = trial->outcome.evaluation;
+      entry["seconds"] = evaluation.measurement.seconds;
+      json values = objectives_json(objectives, evaluation);
+      if (!values.empty()) entry["objectives"] = std::move(values);
+    }
     out["checkpoints"].push_back(std::move(entry));
   }
   for (const CheckpointTree::Branch& branch : tree.branches())
@@ -68,8 +73,9 @@ ToolReply RunTools::checkpoints(const json& arguments, const ToolCall&) const {
                     {"only_first", found.only_first},
                     {"only_second", found.only_second},
                     {"diff", found.diff}};
-    if (found.speedup > 0) comparison["speedup"] = found.speedup;
-    json out = tree_json(run, checkpoints.tree());
+    if (found.speedup > 0)
+      comparison[run_objectives(manager, run).only_time() ? "speedup" : "times_as_good"] = found.speedup;
+    json out = tree_json(manager, run, checkpoints.tree());
     out["comparison"] = std::move(comparison);
     return replied(checkpoints.compared(first, second), out);
   }
@@ -91,7 +97,7 @@ ToolReply RunTools::checkpoints(const json& arguments, const ToolCall&) const {
   if (action != "list") text = checkpoints.change(edit, !manager.doing(run).empty()) + '\n';
   if (checkpoints.tree().list().empty())
     text += "no checkpoints yet; action name gives the best trial, or the one that trial says, a name";
-  return replied(text + checkpoints.tree().describe(), tree_json(run, checkpoints.tree()));
+  return replied(text + checkpoints.describe(), tree_json(manager, run, checkpoints.tree()));
 }
 
 }  // namespace kernelsearch::detail

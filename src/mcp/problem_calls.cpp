@@ -176,6 +176,7 @@ std::string RunTools::facts(RunId run, const StoredTrial& trial) const {
   const Problem problem = manager.problem_of(run);
   std::string text = "## Machine\n\n" + manager.machine_of(run) + '\n';
   text += problem_text(problem, manager.facts_of(run));
+  if (const std::string goal = goal_text(run_objectives(manager, run)); !goal.empty()) text += '\n' + goal;
   text += fmt::format("\n## Kernel: {} of run {}\n\n", trial_name(trial.outcome.id), number(run));
   if (trial.candidate)
     text += kernel_text(stored_candidate(manager.store(), problem, trial), kernel_language(problem),
@@ -196,6 +197,7 @@ ToolReply RunTools::describe_problem(const json& arguments, const ToolCall&) con
     const RunId run = run_of(manager, arguments);
     problem = manager.problem_of(run);
     facts = manager.facts_of(run);
+    problem.objectives = run_objectives(manager, run);
   } else {
     problem = read_problem(manager.root().find_problem(arguments["problem"].get<std::string>()));
     try {
@@ -203,7 +205,8 @@ ToolReply RunTools::describe_problem(const json& arguments, const ToolCall&) con
     } catch (const Error&) {  // then shapes have no least time
     }
   }
-  return replied(problem_text(problem, facts), problem_json(problem));
+  const std::string goal = goal_text(problem.objectives);
+  return replied(problem_text(problem, facts) + (goal.empty() ? "" : '\n' + goal), problem_json(problem));
 }
 
 ToolReply RunTools::prompt(const json& arguments, const ToolCall&) const {

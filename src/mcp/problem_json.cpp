@@ -116,6 +116,7 @@ json problem_json(const Problem& problem) {
   if (problem.valid) out["valid"] = problem.valid->text();
   if (problem.operations) out["operations"] = problem.operations->text();
   if (problem.bytes) out["bytes"] = problem.bytes->text();
+  if (!problem.objectives.only_time()) out["objectives"] = problem.objectives.text();
   return out;
 }
 

@@ -31,11 +31,11 @@ ToolReply RunTools::start_run(const json& arguments, const ToolCall& call) const
           !set)
         raise_config_error(set.error());
   request.name = request.options.name;
-  CallProgress progress(call, {});
+  CallProgress progress(call, {}, manager.objectives_of(request));
   const std::optional<RunId> run = manager.start(request, {call.stop(), &progress});
   if (!run) return ToolReply::failed("stopped before the run began");
   const json row = run_json(manager, *run);
-  std::string text = run_text(row);
+  std::string text = run_text(manager, row);
   if (request.options.policy == "submit")
     text += next_text(manager, *run);
   else
@@ -46,16 +46,16 @@ ToolReply RunTools::start_run(const json& arguments, const ToolCall& call) const
 ToolReply RunTools::step(const json& arguments, const ToolCall& call) const {
   const RunId run = run_of(manager, arguments);
   if (const auto why = arguments.find("decline"); why != arguments.end()) {
-    CallProgress progress(call, {.trials = 1});
+    CallProgress progress(call, {.trials = 1}, run_objectives(manager, run));
     manager.decline(run, why->get<std::string>(), {call.stop(), &progress});
   }
   StepLimit limit;
   if (arguments.contains("trials")) limit.trials = arguments["trials"].get<std::uint64_t>();
   if (arguments.contains("seconds")) limit.seconds = arguments["seconds"].get<double>();
-  CallProgress progress(call, limit);
+  CallProgress progress(call, limit, run_objectives(manager, run));
   const StepReport report = manager.step(run, limit, {call.stop(), &progress});
   const json row = run_json(manager, run);
-  return replied(fmt::format("{} trials told, {}\n{}{}", report.trials, report.reason, run_text(row),
+  return replied(fmt::format("{} trials told, {}\n{}{}", report.trials, report.reason, run_text(manager, row),
                              next_text(manager, run)),
                  {{"trials_told", report.trials},
                   {"finished", report.finished},
@@ -71,13 +71,14 @@ ToolReply RunTools::status(const json& arguments, const ToolCall&) const {
   if (arguments.contains("run")) {
     const RunId run = run_of(manager, arguments);
     out["runs"].push_back(run_json(manager, run));
-    std::string text = run_text(out["runs"][0]) + next_text(manager, run);
+    std::string text = run_text(manager, out["runs"][0]) + next_text(manager, run);
     if (const auto wanted = arguments.value("trials", std::size_t{0}); wanted > 0) {
       const std::vector<StoredTrial> trials = manager.store().trials(run);
+      const Objectives objectives = run_objectives(manager, run);
       json& list = out["trials"] = json::array();
       for (std::size_t i = trials.size() - std::min(wanted, trials.size()); i < trials.size(); ++i) {
-        list.push_back(trial_json(trials[i], false));
-        text += "\n" + trial_text(trials[i]);
+        list.push_back(trial_json(trials[i], objectives, false));
+        text += "\n" + trial_text(trials[i], objectives);
       }
     }
     return replied(text, out);
@@ -87,7 +88,7 @@ ToolReply RunTools::status(const json& arguments, const ToolCall&) const {
   std::string text;
   for (const RunRow& row : manager.store().runs(filter)) {
     out["runs"].push_back(run_json(manager, row.id));
-    text += (text.empty() ? "" : "\n") + run_text(out["runs"].back());
+    text += (text.empty() ? "" : "\n") + run_text(manager, out["runs"].back());
   }
   return replied(text.empty() ? "no runs yet; begin one with start_run" : text, out);
 }
@@ -101,7 +102,7 @@ ToolReply RunTools::best(const json& arguments, const ToolCall&) const {
                     "explain_verdict, or go on with step",
                     number(run)));
   json out{{"run", number(run)},
-           {"best", trial_json(*best, true)},
+           {"best", trial_json(*best, run_objectives(manager, run), true)},
            {"provenance", best->outcome.evaluation.provenance}};
   std::string text = run_summary(manager.store(), run);
   const std::string code = arguments.value("code", "source");
@@ -127,8 +128,9 @@ ToolReply RunTools::report(const json& arguments, const ToolCall&) const {
       return a.outcome.objective < b.outcome.objective;
     });
     trials.resize(std::min(trials.size(), arguments.value("limit", std::size_t{200})));
+    const Objectives objectives = run_objectives(manager, run);
     json& list = out["trials"] = json::array();
-    for (const StoredTrial& trial : trials) list.push_back(trial_json(trial, false));
+    for (const StoredTrial& trial : trials) list.push_back(trial_json(trial, objectives, false));
   }
   if (format == "html") {
     (void)create_private_folders(options.reports);
@@ -147,7 +149,7 @@ ToolReply RunTools::cancel(const json& arguments, const ToolCall&) const {
   const RunId run = run_of(manager, arguments);
   const bool worked = manager.cancel(run);
   const json row = run_json(manager, run);
-  return replied((worked ? "stopped; " : "nothing was working on it; ") + run_text(row),
+  return replied((worked ? "stopped; " : "nothing was working on it; ") + run_text(manager, row),
                  {{"was_working", worked}, {"run", row}});
 }
 

@@ -7,7 +7,9 @@
 #include <cmath>
 
 #include "kernelsearch/agents/skill_texts.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/front.hpp"
 #include "kernelsearch/report/improvement.hpp"
 #include "kernelsearch/report/summary.hpp"
 #include "kernelsearch/store/json.hpp"
@@ -46,7 +48,24 @@ json move_json(const Move& move) {
           {"variant", move.variant}};
 }
 
-json trial_json(const StoredTrial& trial, bool shapes) {
+Objectives run_objectives(const RunManager& manager, RunId run) {
+  return objectives_of(manager.store().run(run).info);
+}
+
+json objectives_json(const Objectives& objectives, const Evaluation& evaluation) {
+  json list = json::array();
+  const auto values = objectives.try_values(evaluation);
+  for (std::size_t i = 0; values && i < values->size(); ++i) {
+    const Objective& row = objectives.rows()[i];
+    list.push_back(
+        {{"name", row.name}, {"value", (*values)[i]}, {"better", row.maximize ? "higher" : "lower"}});
+    if (row.name == "time") list.back()["unit"] = "s";
+    if (is_unchecked(row, evaluation)) list.back()["unchecked"] = true;
+  }
+  return list;
+}
+
+json trial_json(const StoredTrial& trial, const Objectives& objectives, bool shapes) {
   const Evaluation& e = trial.outcome.evaluation;
   json out{{"trial", number(trial.outcome.id)},
            {"verdict", to_string(e.verdict)},
@@ -59,12 +78,15 @@ json trial_json(const StoredTrial& trial, bool shapes) {
   if (!e.reason.empty())
     out["reason"] =
         e.reason.size() <= longest_reason ? e.reason : e.reason.substr(0, longest_reason) + " [cut]";
+  if (e.overrun) out["overrun"] = *e.overrun;
   const json point = json::parse(trial.point, nullptr, false);
   if (point.is_object() && point.contains("kind")) out["move"] = move_json(point.get<Move>());
   if (!trial.outcome.ok()) return out;
   const Measurement& m = e.measurement;
   out["seconds"] = m.seconds;
   out["interval"] = {m.interval.low, m.interval.high};
+  if (json values = objectives_json(objectives, e); !values.empty()) out["objectives"] = std::move(values);
+  if (objectives.rows().size() > 1) out["scalar"] = trial.outcome.objective;
   if (m.speedup && finite(*m.speedup)) out["speedup"] = speedup_json(*m.speedup);
   if (!shapes) return out;
   json& list = out["shapes"] = json::array();
@@ -82,6 +104,7 @@ json trial_json(const StoredTrial& trial, bool shapes) {
 json run_json(const RunManager& manager, RunId run) {
   const RunStore& store = manager.store();
   const RunRow row = store.run(run);
+  const Objectives objectives = objectives_of(row.info);
   const std::string doing = manager.doing(run);
   const json began = json::parse(row.info.options, nullptr, false);
   const bool open = row.reason == "paused" || row.reason == "begun" || row.reason == "stopped" ||
@@ -91,6 +114,7 @@ json run_json(const RunManager& manager, RunId run) {
            {"problem", row.info.problem},
            {"policy", row.info.policy},
            {"seed", row.info.seed},
+           {"objectives", objectives.text()},
            {"budget", began.is_object() ? began.value("budget", "") : ""},
            {"state", !doing.empty()  ? "working"
                      : !row.finished ? "interrupted"
@@ -110,7 +134,7 @@ json run_json(const RunManager& manager, RunId run) {
     if (const std::uint64_t count = totals.verdicts[static_cast<std::size_t>(v)]; count > 0)
       out["verdicts"][std::string(to_string(static_cast<Verdict>(v)))] = count;
   if (const auto best = store.best_trial(run)) {
-    out["best"] = trial_json(*best, false);
+    out["best"] = trial_json(*best, objectives, false);
     if (const std::string none = no_improvement(store, run); !none.empty())
       out["best"]["no_improvement"] = none;
   }
@@ -128,18 +152,46 @@ std::string move_text(const Move& move) {
   return text + by;
 }
 
-std::string trial_text(const StoredTrial& trial) {
+std::string trial_text(const StoredTrial& trial, const Objectives& objectives) {
   const Evaluation& e = trial.outcome.evaluation;
-  std::string text = fmt::format("trial {}: {}", number(trial.outcome.id), to_string(e.verdict));
+  std::string text =
+      fmt::format("trial {}: {}", number(trial.outcome.id), shown_verdict(e.verdict, e.overrun));
   if (!trial.outcome.ok()) return text + (e.reason.empty() ? "" : ": " + e.reason.substr(0, 4000));
+  const std::string values =
+      objectives.only_time() ? "" : format_objectives(objectives, trial.outcome) + "; in ";
   text +=
-      fmt::format(", {} ({} to {})", format_seconds(e.measurement.seconds),
+      fmt::format(", {}{} ({} to {})", values, format_seconds(e.measurement.seconds),
                   format_seconds(e.measurement.interval.low), format_seconds(e.measurement.interval.high));
   if (e.measurement.speedup) text += ", speedup " + format_speedup(*e.measurement.speedup);
   return text;
 }
 
-std::string run_text(const json& run) {
+std::string against_text(const Objectives& objectives, const Outcome& trial, const Outcome& other) {
+  const std::string name = fmt::format("trial {}", number(other.id));
+  const auto values = objectives.try_values(trial.evaluation),
+             others = objectives.try_values(other.evaluation);
+  if (objectives.only_time() || !values || !others)
+    return fmt::format("takes {:.3f} of the time of {}",
+                       trial.evaluation.measurement.seconds / other.evaluation.measurement.seconds, name);
+  std::string text;
+  for (std::size_t i = 0; i < values->size(); ++i)
+    text +=
+        fmt::format("{} {} is {:.3f} of that of {}, {}", i == 0 ? "" : ";", objectives.rows()[i].name,
+                    (*values)[i] / (*others)[i], name, better_words(objectives.rows()[i], trial.evaluation));
+  return text.substr(1);
+}
+
+std::string goal_text(const Objectives& objectives) {
+  if (objectives.only_time()) return {};
+  return fmt::format("What counts in this run: {}. {}\n", objectives.text(),
+                     objectives.rows().size() > 1
+                         ? "Lower is better where nothing says maximize; one trial is better than another "
+                           "where the weighted geometric mean over all of them is."
+                     : objectives.rows().front().maximize ? "Higher is better."
+                                                          : "Lower is better.");
+}
+
+std::string run_text(const RunManager& manager, const json& run) {
   std::string text = fmt::format("run {} of {}, policy {}, budget {}: {}, {} trials",
                                  run["run"].get<std::int64_t>(), run["problem"].get<std::string>(),
                                  run["policy"].get<std::string>(), run["budget"].get<std::string>(),
@@ -148,17 +200,23 @@ std::string run_text(const json& run) {
   if (const json& best = run["best"]; best.is_object()) {
     if (best.contains("no_improvement"))
       text += "\nno improvement: " + best["no_improvement"].get<std::string>();
-    text += fmt::format("\nbest: trial {}, {}", best["trial"].get<std::uint64_t>(),
-                        format_seconds(best["seconds"].get<double>()));
-    if (best.contains("speedup")) text += fmt::format(", {:.2f}x", best["speedup"]["ratio"].get<double>());
+    const RunId id{run["run"].get<std::int64_t>()};
+    const TrialId trial{best["trial"].get<std::uint64_t>()};
+    const Objectives objectives = run_objectives(manager, id);
+    text += fmt::format("\nbest: trial {}, {}", number(trial),
+                        objectives.only_time()
+                            ? format_seconds(best["seconds"].get<double>())
+                            : format_objectives(objectives, manager.store().trial(id, trial)->outcome));
+    if (objectives.only_time() && best.contains("speedup"))
+      text += fmt::format(", {:.2f}x", best["speedup"]["ratio"].get<double>());
   } else if (run["trials"] != 0) {
     text += "\nnothing right yet";
   }
   return text;
 }
 
-std::string_view verdict_meaning(Verdict verdict) noexcept {
-  switch (verdict) {
+std::string_view verdict_meaning(const Evaluation& evaluation) noexcept {
+  switch (evaluation.verdict) {
     case Verdict::ok:
       return "Built, ran, right on every check against the reference, and measured.";
     case Verdict::not_generated:
@@ -176,24 +234,25 @@ std::string_view verdict_meaning(Verdict verdict) noexcept {
     case Verdict::wrong_result:
       return "It ran, but an output is outside its tolerance of the reference.";
     case Verdict::cheated:
-      return "It broke a rule of the measurement: wrote outside its buffers, changed inputs, or made up "
-             "outputs.";
+      if (evaluation.overrun)
+        return "It wrote outside of its arrays, as a store without a mask or a wrong index does.";
+      return "It broke a rule of the measurement: changed inputs, or made up outputs.";
     case Verdict::not_applicable:
       return "No trial: what was asked for was judged not to apply to the kernel, for the reason given.";
   }
   return "";
 }
 
-std::string_view verdict_advice(Verdict verdict) noexcept {
-  switch (verdict) {
+std::string_view verdict_advice(const Evaluation& evaluation) noexcept {
+  switch (evaluation.verdict) {
     case Verdict::ok:
-      return "Compare the time with the parent's and the best's; build on it if it is faster.";
+      return "Compare it with the parent and the best; build on it if it is better.";
     case Verdict::not_generated:
       return "Nothing to fix; go on with another move.";
     case Verdict::rejected:
       return "Choose settings that the problem's `valid` accepts for some shape.";
     case Verdict::build_failed:
-      return "Mend what the first error in the reason names, keep the function's signature, and hand it in "
+      return "Fix what the first error in the reason names, keep the function's signature, and hand it in "
              "with this "
              "trial as parent.";
     case Verdict::launch_failed:
@@ -210,6 +269,9 @@ std::string_view verdict_advice(Verdict verdict) noexcept {
              "initial "
              "values of sums, races, and outputs that are not written.";
     case Verdict::cheated:
+      if (evaluation.overrun)
+        return "Mask stores at the element that the reason names: look at the last block or tile and at "
+               "the index's computation.";
       return "Write only to outputs and inside their sizes, compute from the inputs given, keep nothing "
              "between calls.";
     case Verdict::not_applicable:

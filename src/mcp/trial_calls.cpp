@@ -11,8 +11,11 @@
 #include "kernelsearch/agents/feedback.hpp"
 #include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/model/roofline.hpp"
 #include "kernelsearch/report/format.hpp"
+#include "kernelsearch/report/front.hpp"
+#include "kernelsearch/run/stored_candidate.hpp"
 #include "kernelsearch/run/trial_difference.hpp"
 #include "kernelsearch/store/json.hpp"
 #include "run_json.hpp"
@@ -27,18 +30,6 @@ using nlohmann::json;
 std::optional<std::string> text_if(const json& arguments, const char* name) {
   const auto found = arguments.find(name);
   return found == arguments.end() ? std::nullopt : std::optional(found->get<std::string>());
-}
-
-/// The first trial of the run with the same code and settings, if that is another one.
-std::optional<TrialId> twin_of(const RunStore& store, RunId run, const StoredTrial& trial) {
-  std::optional<TrialId> twin;
-  if (!trial.candidate) return twin;
-  store.each_trial(run, [&](const StoredTrial& other) {
-    if (!twin && other.candidate && other.outcome.id != trial.outcome.id &&
-        other.candidate->kernel == trial.candidate->kernel && other.candidate->key == trial.candidate->key)
-      twin = other.outcome.id;
-  });
-  return twin;
 }
 
 /// Why a trial has its verdict, and what to do about that.
@@ -60,7 +51,7 @@ void add_error(const Evaluation& evaluation, std::string& cause) {
 }
 
 Explanation explained(const RunStore& store, RunId run, const StoredTrial& trial) {
-  Explanation why{{}, std::string(verdict_advice(trial.outcome.evaluation.verdict))};
+  Explanation why{{}, std::string(verdict_advice(trial.outcome.evaluation))};
   if (trial.outcome.parents.empty()) {
     add_error(trial.outcome.evaluation, why.cause);
     return why;
@@ -117,7 +108,8 @@ ToolReply RunTools::submit_kernel(const json& arguments, const ToolCall& call) c
       submission.settings.empty() && kernels)
     return ToolReply::failed(
         "there is nothing to judge: give device, host or macros (a whole region), tunables or settings");
-  CallProgress progress(call, {.trials = 1});
+  const Objectives objectives = run_objectives(manager, run);
+  CallProgress progress(call, {.trials = 1}, objectives);
   const std::optional<TrialId> id = manager.submit(run, submission, {call.stop(), &progress});
   json out{{"trial", nullptr}, {"is_best", false}, {"stopped", !id.has_value()}, {"advice", ""}};
   if (!id) {
@@ -128,14 +120,14 @@ ToolReply RunTools::submit_kernel(const json& arguments, const ToolCall& call) c
   const std::optional<StoredTrial> best = manager.store().best_trial(run);
   const Verdict verdict = trial.outcome.evaluation.verdict;
   out["run"] = run_json(manager, run);
-  out["trial"] = trial_json(trial, true);
+  out["trial"] = trial_json(trial, objectives, true);
   out["is_best"] = best && best->outcome.id == *id;
   const Explanation why = explained(manager.store(), run, trial);
   out["advice"] = why.advice;
   if (!why.cause.empty()) out["cause"] = why.cause;
-  std::string text = trial_text(trial);
+  std::string text = trial_text(trial, objectives);
   if (out["is_best"] == true) text += ", the best so far";
-  if (const auto twin = twin_of(manager.store(), run, trial)) {
+  if (const auto twin = stored_twin(manager.store(), manager.problem_of(run), run, trial)) {
     out["same_as"] = number(*twin);
     text +=
         fmt::format("\nthis is the same code with the same settings as {}: hand in something that differs",
@@ -144,7 +136,7 @@ ToolReply RunTools::submit_kernel(const json& arguments, const ToolCall& call) c
   if (verdict != Verdict::ok) text += why.text();
   if (best && best->outcome.id != *id)
     text += fmt::format("\nbest so far: trial {}, {}", number(best->outcome.id),
-                        format_seconds(best->outcome.objective));
+                        format_objectives(objectives, best->outcome));
   return replied(text + next_text(manager, run), out);
 }
 
@@ -153,9 +145,10 @@ ToolReply RunTools::explain_verdict(const json& arguments, const ToolCall&) cons
   const StoredTrial trial = trial_of(manager, run, TrialId{arguments["trial"].get<std::uint64_t>()});
   const Evaluation& e = trial.outcome.evaluation;
   const Explanation why = explained(manager.store(), run, trial);
+  const Objectives objectives = run_objectives(manager, run);
   json out{{"run", number(run)},
-           {"trial", trial_json(trial, true)},
-           {"meaning", verdict_meaning(e.verdict)},
+           {"trial", trial_json(trial, objectives, true)},
+           {"meaning", verdict_meaning(e)},
            {"advice", why.advice},
            {"progress", e.progress},
            {"features", json::object()},
@@ -163,13 +156,12 @@ ToolReply RunTools::explain_verdict(const json& arguments, const ToolCall&) cons
            {"provenance", e.provenance}};
   add_features(e.features, out["features"], false);
   if (!why.cause.empty()) out["cause"] = why.cause;
-  std::string text = fmt::format("{}\n{}{}", trial_text(trial), verdict_meaning(e.verdict), why.text());
+  std::string text = fmt::format("{}\n{}{}", trial_text(trial, objectives), verdict_meaning(e), why.text());
   if (!trial.outcome.parents.empty()) {
     if (const auto parent = manager.store().trial(run, trial.outcome.parents.front())) {
-      std::string compared = "its parent, " + trial_text(*parent);
+      std::string compared = "its parent, " + trial_text(*parent, objectives);
       if (trial.outcome.ok() && parent->outcome.ok())
-        compared += fmt::format("; this takes {:.3f} of its time",
-                                trial.outcome.objective / parent->outcome.objective);
+        compared += "; this one: " + against_text(objectives, trial.outcome, parent->outcome);
       out["against_parent"] = compared;
       out["difference"] = difference_json(difference_between(manager.store(), *parent, trial));
       text += "\n" + compared;
@@ -187,7 +179,8 @@ ToolReply RunTools::tune(const json& arguments, const ToolCall& call) const {
   if (arguments.contains("trial")) request.trial = TrialId{arguments["trial"].get<std::uint64_t>()};
   request.trials = arguments.value("trials", request.trials);
   request.policy = arguments.value("policy", request.policy);
-  CallProgress progress(call, {.trials = request.trials});
+  const Objectives objectives = run_objectives(manager, run);
+  CallProgress progress(call, {.trials = request.trials}, objectives);
   const TuneReport report = manager.tune(run, request, {call.stop(), &progress});
   std::vector<StoredTrial> tried;
   for (const TrialId id : report.trials) tried.push_back(trial_of(manager, run, id));
@@ -201,19 +194,22 @@ ToolReply RunTools::tune(const json& arguments, const ToolCall& call) const {
                                  trial_name(report.of), report.reason);
   if (report.best) {
     const StoredTrial best = trial_of(manager, run, *report.best);
-    out["best"] = trial_json(best, true);
-    text +=
-        fmt::format("\nfastest: {} at {}", trial_text(best), best.candidate ? best.candidate->values : "");
+    out["best"] = trial_json(best, objectives, true);
+    text += fmt::format("\n{}: {} at {}", objectives.only_time() ? "fastest" : "best",
+                        trial_text(best, objectives), best.candidate ? best.candidate->values : "");
     if (const auto of = manager.store().trial(run, report.of);
         of && of->outcome.ok() && *report.best != report.of)
-      text += fmt::format("; takes {:.3f} of the time of {}", best.outcome.objective / of->outcome.objective,
-                          trial_name(report.of));
+      text += "; " + against_text(objectives, best.outcome, of->outcome);
   }
   for (const StoredTrial& trial : tried) {
     json one{{"trial", number(trial.outcome.id)},
              {"verdict", to_string(trial.outcome.evaluation.verdict)},
              {"settings", json::parse(trial.candidate ? trial.candidate->values : "{}", nullptr, false)}};
-    if (trial.outcome.ok()) one["seconds"] = trial.outcome.objective;
+    if (trial.outcome.ok()) {
+      one["seconds"] = trial.outcome.evaluation.measurement.seconds;
+      json values = objectives_json(objectives, trial.outcome.evaluation);
+      if (!values.empty()) one["objectives"] = std::move(values);
+    }
     out["tried"].push_back(std::move(one));
   }
   return replied(text + next_text(manager, run), out);
@@ -239,7 +235,7 @@ ToolReply RunTools::profile(const json& arguments, const ToolCall& call) const {
   const Evaluation& e = report.evaluation;
   if (e.verdict != Verdict::ok)
     return ToolReply::failed(fmt::format("{} is right, but did not run under the profile: {}: {}",
-                                         trial_name(id), to_string(e.verdict), e.reason));
+                                         trial_name(id), shown_verdict(e.verdict, e.overrun), e.reason));
   add_features(e.features, out["features"], arguments.value("counters", false));
   const RooflineGaps gaps = roofline_gaps(e.features);
   out["bound"] = to_string(bound_of(gaps));
@@ -269,7 +265,7 @@ ToolReply RunTools::validate(const json& arguments, const ToolCall& call) const 
     report = manager.validate(run, id, arguments.value("tools", ""), {call.stop(), &clock});
   }
   json out{{"run", number(run)},
-           {"trial", trial_json(trial_of(manager, run, id), false)},
+           {"trial", trial_json(trial_of(manager, run, id), run_objectives(manager, run), false)},
            {"checked", report.checked},
            {"passed", !report.stopped && !report.objection},
            {"stopped", report.stopped}};
@@ -277,7 +273,8 @@ ToolReply RunTools::validate(const json& arguments, const ToolCall& call) const 
   if (!report.objection)
     return replied(fmt::format("{}: nothing was found by {}", trial_name(id), report.checked), out);
   return replied(fmt::format("{} has lost its verdict: {}: {}", trial_name(id),
-                             to_string(report.objection->verdict), report.objection->reason),
+                             shown_verdict(report.objection->verdict, report.objection->overrun),
+                             report.objection->reason),
                  out);
 }
 
@@ -310,9 +307,13 @@ ToolReply RunTools::compare(const json& arguments, const ToolCall& call) const {
   out["speedup"] = {
       {"ratio", speedup->ratio}, {"interval", {interval.low, interval.high}}, {"pairs", speedup->pairs}};
   out["conclusion"] = conclusion;
-  return replied(fmt::format("{} is {} times as fast as {}: {} by {} pairs", trial_name(trial.outcome.id),
-                             format_speedup(*speedup), trial_name(*against), conclusion, speedup->pairs),
-                 out);
+  std::string text = fmt::format("{} is {} times as fast as {}: {} by {} pairs", trial_name(trial.outcome.id),
+                                 format_speedup(*speedup), trial_name(*against), conclusion, speedup->pairs);
+  const Objectives objectives = run_objectives(manager, run);
+  if (!objectives.only_time())
+    text += "\npairs compare times, but what counts in this run: " +
+            against_text(objectives, trial.outcome, other.outcome);
+  return replied(text, out);
 }
 
 }  // namespace kernelsearch::detail

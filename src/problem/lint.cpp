@@ -184,12 +184,14 @@ class ShapeLint {
 
   /// The outputs of the reference or of the default; empty after a finding that there are none.
   std::optional<Outputs> call(bool reference, const CallInputs& inputs) {
-    const char* who = reference ? "the reference" : "the default";
+    // Where a problem has no reference, the default is what it compares with.
+    const bool own = reference && !problem_.reference.source.empty();
+    const char* who = own ? "the reference" : "the default";
     CallOutputs result =
         reference ? runner_.run_reference(shape_, inputs) : runner_.run_default(shape_, inputs);
     if (!result.failure.empty()) {
       error(std::string(who) + " fails (shape " + shape_.name + "): " + result.failure,
-            reference ? "correct the reference" : "correct the kernel or choose another default");
+            own ? "correct the reference" : "correct the kernel or choose another default");
       return std::nullopt;
     }
     if (result.outputs.size() != outputs_.size())
@@ -412,6 +414,14 @@ CallInputs draw_inputs(const Problem& problem, const Shape& shape, std::uint64_t
   return inputs;
 }
 
+std::optional<LintFinding> openmp_in_one_thread(const Problem& problem) {
+  if (problem.backend != Backend::host || problem.threads > 1 ||
+      std::none_of(problem.build.flags.begin(), problem.build.flags.end(), asks_for_openmp))
+    return std::nullopt;
+  return LintFinding{LintFinding::Severity::note, "the kernel is built with OpenMP and runs in one thread",
+                     "set \"threads\" in the problem to the number that it may use"};
+}
+
 std::vector<LintFinding> lint_static(const Problem& problem) {
   std::vector<LintFinding> findings;
   std::size_t timed = 0;
@@ -440,10 +450,7 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
     add(Severity::warning,
         "nothing identifies what the build command uses: kept results stay after its tools have changed",
         "list what prints their versions in build.identity, e.g. [[\"gfortran\", \"--version\"]]");
-  if (problem.backend == Backend::host && problem.threads <= 1 &&
-      std::any_of(problem.build.flags.begin(), problem.build.flags.end(), asks_for_openmp))
-    add(Severity::note, "the kernel is built with OpenMP and runs in one thread",
-        "set \"threads\" in the problem to the number that it may use");
+  if (auto finding = openmp_in_one_thread(problem)) findings.push_back(*std::move(finding));
   if (const std::string flag = flag_not_of_reference(problem); !flag.empty())
     findings.push_back({Severity::warning,
                         "the kernel is built with " + flag + ", and the reference, which names it, is not",

@@ -55,8 +55,11 @@ std::optional<std::string> marked(const std::string& text, const std::string& na
     refuse("an answer to a problem, without the problem",
            "name the file with `class Model`; an answer is what a system or `kernelsearch mcp` hands in");
   if (text.find("@triton.jit") != std::string::npos)
-    refuse("a Triton kernel, and nothing says what is right for it",
-           std::string("say it in PyTorch: ") + write_a_module);
+    refuse(
+        "a Triton kernel, and nothing says what is right for it",
+        "`kernelsearch new FOLDER --from " + name +
+            "` writes a module to edit, in which what the kernel gives now is right; or say it in PyTorch: " +
+            write_a_module);
   if (detail::defines(text, "def", "ref_kernel"))
     refuse("a reference of a GPU MODE task", "name its folder, which has task.yml");
   detail::raise<ConfigError>("a file of Python that is not a problem", name, write_a_module);
@@ -326,8 +329,9 @@ Problem read_module_problem(const fs::path& file) {
   if (extension == ".cu" && is_cub_benchmark(detail::whole_text_of(file))) return read_cub_benchmark(file);
   if (extension != ".py")
     detail::raise<ConfigError>("a file of device code, and nothing says what is right for it", file.string(),
-                               "make a problem of it: `kernelsearch new NAME` writes a problem.json to edit "
-                               "(docs/gpu.md); or write a PyTorch module that it replaces (docs/torch.md)");
+                               "make a problem of it: `kernelsearch new FOLDER --from " + file.string() +
+                                   "` writes a problem.json to edit (docs/gpu.md); or write a PyTorch module "
+                                   "that it replaces (docs/torch.md)");
   const std::string text = detail::whole_text_of(file);
   if (is_triton_bench(text)) {
     Problem problem = triton_bench_problem(text, file.filename().string(), find_torch_python());

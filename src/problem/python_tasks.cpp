@@ -17,6 +17,7 @@
 #include "kernelsearch/problem/module_problem.hpp"
 #include "modules_program.hpp"
 #include "problem_parts.hpp"
+#include "python_text.hpp"
 
 namespace kernelsearch {
 namespace {
@@ -59,29 +60,11 @@ struct Defined {
 
 Defined defined_in(const std::string& text) {
   Defined defined;
-  std::istringstream lines(text);
-  bool compiled = false, decorated = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("@")) {
-      compiled = (decorated && compiled) || line.find("jit") != std::string::npos;
-      decorated = true;
-      continue;
-    }
-    std::size_t word = 0;
-    while (word < line.size() && detail::in_word(line[word])) ++word;
-    const std::size_t equals = line.find_first_not_of(" \t", word);
-    if (const std::string function = detail::defined_name(line, "def"); !function.empty()) {
-      if (!(decorated && compiled)) defined.functions.push_back(function);
-    } else if (const std::string kind = detail::defined_name(line, "class"); !kind.empty()) {
-      defined.classes.push_back(kind);
-    } else if (word > 0 && equals != std::string::npos && line[equals] == '=' &&
-               line.compare(equals, 2, "==") != 0) {
-      defined.functions.push_back(line.substr(0, word));
-    } else if (word == 0) {
-      continue;  // decorators go on over lines
-    }
-    compiled = decorated = false;
-  }
+  for (detail::PythonDefinition& one : detail::python_definitions(text))
+    if (one.kind == detail::PythonDefinition::Kind::type)
+      defined.classes.push_back(std::move(one.name));
+    else if (!one.compiled)
+      defined.functions.push_back(std::move(one.name));
   return defined;
 }
 

@@ -121,6 +121,7 @@ void read_contents(const JsonCursor& place, Argument& argument, const std::files
 StructType read_struct(const JsonCursor& place) {
   constexpr const char* todo =
       "write {\"struct\": \"Particle\", \"fields\": [{\"name\": \"x\", \"type\": \"f32\"}]}";
+  constexpr std::int64_t most_fields = 1024;  // ggml's largest block has 273
   place.only({"struct", "fields"});
   StructType type;
   const JsonCursor name = place.at("struct", todo);
@@ -131,6 +132,10 @@ StructType read_struct(const JsonCursor& place) {
     const JsonCursor called = item.at("name", todo);
     Argument field;
     field.name = called.string(todo);
+    if (const std::size_t bracket = field.name.find('['); bracket > 0 && bracket < field.name.size())
+      called.refuse("has a size in the name of a field", '"' + field.name + '"',
+                    "write {\"name\": \"" + field.name.substr(0, bracket) +
+                        "\", \"type\": ..., \"count\": ...} for a field that is an array");
     check_name(called, field.name, "a field");
     for (const StructField& other : type.fields)
       if (other.name.substr(0, other.name.find('[')) == field.name)
@@ -152,16 +157,16 @@ StructType read_struct(const JsonCursor& place) {
       type.fields.push_back({field.name, field.type, field.low, field.high});
       continue;
     }
-    constexpr const char* many = "give the number of its elements, from 1 to 256";
+    constexpr const char* many = "give the number of its elements, from 1 to 1024";
     const std::int64_t elements = count->integer(many);
-    if (elements < 1 || elements > 256) count->refuse("is not a number of elements", many);
+    if (elements < 1 || elements > most_fields) count->refuse("is not a number of elements", many);
     // Each element is a field of its own: drawn, compared and named by itself.
     for (std::int64_t i = 0; i < elements; ++i)
       type.fields.push_back({field.name + "[" + std::to_string(i) + "]", field.type, field.low, field.high});
   }
   if (type.fields.empty()) place.refuse("is a struct without fields", todo);
-  if (type.fields.size() > 256)
-    place.refuse("is a struct of over 256 fields, elements of arrays among them", "split it");
+  if (static_cast<std::int64_t>(type.fields.size()) > most_fields)
+    place.refuse("is a struct of over 1024 fields, elements of arrays among them", "split it");
   return type;
 }
 

@@ -60,9 +60,10 @@ bool FailureReasons::add(TrialId trial, const Evaluation& evaluation) {
   if (evaluation.verdict == Verdict::ok || !is_trial(evaluation)) return false;
   // Compared before they are cut, since where that falls depends on the length of numbers.
   const std::string line = short_reason(evaluation.reason, std::string::npos);
-  FailureGroup& group = groups_[{evaluation.verdict, pattern_of(line)}];
+  FailureGroup& group = groups_[{evaluation.verdict, evaluation.overrun.has_value(), pattern_of(line)}];
   if (group.count++ != 0) return false;
   group.verdict = evaluation.verdict;
+  group.overrun = evaluation.overrun;
   group.reason = short_reason(line);
   group.trial = trial;
   return true;

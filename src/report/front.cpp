@@ -114,6 +114,17 @@ std::string format_objective(const Objective& objective, double value) {
   return objective.name == "time" ? format_seconds(value) : fmt::format("{:.4g}", value);
 }
 
+std::string format_objectives(const Objectives& objectives, const Outcome& outcome) {
+  const auto values = objectives.try_values(outcome.evaluation);
+  if (objectives.only_time() || !values) return format_seconds(outcome.evaluation.measurement.seconds);
+  const std::span<const Objective> rows = objectives.rows();
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    text += fmt::format("{}{} {}, {}", i == 0 ? "" : "; ", rows[i].name,
+                        format_objective(rows[i], (*values)[i]), better_words(rows[i], outcome.evaluation));
+  return rows.size() < 2 ? text : text + fmt::format("; scalar {:.4g}", outcome.objective);
+}
+
 std::string format_best(const RunInfo& run, double objective) {
   const Objectives objectives = objectives_of(run);
   if (objectives.only_time()) return format_seconds(objective);

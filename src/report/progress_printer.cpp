@@ -112,7 +112,7 @@ void ProgressPrinter::show_failure(const Outcome& outcome) {
   if (!options_.each_failure && (!fresh || reasons_shown_ == most)) return;
   ++reasons_shown_;
   std::string line = fmt::format("trial {} failed: {}", number(outcome.id),
-                                 shown_verdict(outcome.evaluation.verdict, outcome.evaluation.reason));
+                                 shown_verdict(outcome.evaluation.verdict, outcome.evaluation.overrun));
   if (const std::string reason = short_reason(outcome.evaluation.reason); !reason.empty())
     line += ": " + reason;
   show_line(line, yellow);

@@ -59,14 +59,16 @@ Json trials_json(const ReportModel& report, Pool& texts) {
   Json id = Json::array(), verdict = id, seconds = id, low = id, high = id, speedup = id, elapsed = id,
        build = id, check = id, measure = id, load = id, values = id, parents = id, kind = id, strategies = id,
        kernel = id, reason = id;
-  Json tokens = id, money = id, score = id;
-  bool scored = false;
+  Json tokens = id, money = id, score = id, out_of_bounds = id;
+  bool scored = false, strayed = false;
   for (const ReportTrial& trial : report.trials) {
     const bool ok = trial.verdict == Verdict::ok;
     tokens.push_back(trial.tokens);
     money.push_back(rounded(trial.money));
     score.push_back(trial.score ? Json(rounded(*trial.score)) : Json());
     scored = scored || trial.score;
+    out_of_bounds.push_back(trial.out_of_bounds);
+    strayed = strayed || trial.out_of_bounds;
     id.push_back(number(trial.id));
     verdict.push_back(static_cast<int>(trial.verdict));
     seconds.push_back(ok ? rounded(trial.seconds) : Json());
@@ -97,6 +99,7 @@ Json trials_json(const ReportModel& report, Pool& texts) {
       {"parents", std::move(parents)}, {"kind", std::move(kind)},       {"strategies", std::move(strategies)},
       {"kernel", std::move(kernel)},   {"reason", std::move(reason)}};
   if (scored) columns["score"] = std::move(score);
+  if (strayed) columns["out_of_bounds"] = std::move(out_of_bounds);
   // Most runs ask no models: nothing is written of what they do not have.
   if (!report.trials.empty() && report.trials.back().tokens > 0) columns["tokens"] = std::move(tokens);
   if (!report.trials.empty() && report.trials.back().money > 0) columns["money"] = std::move(money);
@@ -274,7 +277,7 @@ Json report_object(const ReportModel& report) {
                         {"importance", optional_number(tunable.importance)}});
   }
   for (const FailureGroup& group : report.failures)
-    failures.push_back({{"verdict", to_string(group.verdict)},
+    failures.push_back({{"verdict", group.shown()},
                         {"reason", clean_text(group.reason)},
                         {"count", group.count},
                         {"trial", number(group.trial)}});

@@ -54,6 +54,7 @@ class Reader {
     trial.id = outcome.id;
     trial.verdict = evaluation.verdict;
     trial.unanswered = evaluation.is_unanswered();
+    trial.out_of_bounds = evaluation.overrun.has_value();
     if (outcome.ok()) {
       trial.seconds = times_alone_ ? outcome.objective : evaluation.measurement.seconds;
       trial.interval = evaluation.measurement.interval;

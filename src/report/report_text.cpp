@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "kernelsearch/core/clean_text.hpp"
-#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/render_report.hpp"
 #include "run_title.hpp"
@@ -149,7 +148,7 @@ std::string failures_text(const ReportModel& report) {
   if (report.failures.empty()) return {};
   std::vector<std::vector<std::string>> rows;
   for (const FailureGroup& group : report.failures)
-    rows.push_back({std::to_string(group.count), std::string(shown_verdict(group.verdict, group.reason)),
+    rows.push_back({std::to_string(group.count), std::string(group.shown()),
                     std::to_string(number(group.trial)), group.reason});
   return "## Failures\n\n" + table({"trials", "verdict", "first", "reason"}, rows);
 }

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "kernelsearch/core/clean_text.hpp"
-#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/report/failures.hpp"
 #include "kernelsearch/report/format.hpp"
 #include "kernelsearch/report/front.hpp"
@@ -108,7 +107,7 @@ std::string failure_lines(const RunStore& store, RunId run) {
   std::string text;
   for (std::size_t i = 0; i < groups.size() && i < most; ++i)
     text += fmt::format("{}{} {}, trial {}{}\n", i == 0 ? "failed    " : "          ", groups[i].count,
-                        shown_verdict(groups[i].verdict, groups[i].reason), number(groups[i].trial),
+                        groups[i].shown(), number(groups[i].trial),
                         groups[i].reason.empty() ? "" : ": " + groups[i].reason);
   if (groups.size() > most)
     text += fmt::format("          and {} other reasons: `kernelsearch show {} --failed`\n",

@@ -28,6 +28,7 @@
 #include "kernelsearch/llm/model_file.hpp"
 #include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/digest.hpp"
+#include "kernelsearch/problem/lint.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
 #include "kernelsearch/recorded/write_recording.hpp"
 #include "kernelsearch/run/change_recall.hpp"
@@ -70,26 +71,30 @@ RunKey result_key(std::shared_ptr<ResultCache> results, bool reuse, KeptAs kept,
   std::string read;
   for (const std::size_t a : metrics_of(problem))
     if (!is_unchecked(problem.arguments[a])) read += problem.arguments[a].name + " ";
+  // Other runs looked into no code and read no meters, where they are not kept by that.
+  const bool code = reads_code(problem.objectives) && kept == KeptAs::paired;
+  const bool meters = reads_meters(problem.objectives) && kept != KeptAs::powered && kept != KeptAs::plain;
+  const std::string seen = std::string(code ? "inspected " : "") + (meters ? "powered " : "");
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string run = "fresh " + std::to_string(getpid()) + " " +
                           std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) +
                           " ";
   auto fresh = std::make_shared<std::atomic<std::uint64_t>>(0);
-  const auto key = [results, reuse, kept, run, fresh](const Candidate& candidate) {
+  const auto key = [results, reuse, kept, run, fresh, seen](const Candidate& candidate) {
     if (!reuse) return results->key(run + std::to_string(++*fresh));
     switch (kept) {
       case KeptAs::observed:
         return results->key("observed " + candidate_digest(candidate));
       // A time without its pair would leave a submitted kernel without a speedup.
       case KeptAs::paired:
-        return results->key("paired " + candidate_digest(candidate));
+        return results->key("paired " + seen + candidate_digest(candidate));
       case KeptAs::counted:
         return results->key("counted " + results->key(candidate));
       // Evaluations of versions that read no meters lack the energy.
       case KeptAs::powered:
         return results->key("powered " + results->key(candidate));
       case KeptAs::inspected:
-        return results->key("inspected " + results->key(candidate));
+        return results->key(seen + "inspected " + results->key(candidate));
       case KeptAs::plain:
         break;
     }
@@ -134,6 +139,8 @@ void try_answers(const RunImpl& run, RunObserver& observer) {
   const TrivialAnswers tried = try_trivial_answers(run.problem, host_options(run.stored.options.measurement));
   refuse_trivial_answers(run.problem, tried);
   for (const std::string& one : tried.left_out) observer.on_message("not tried: " + one);
+  if (const auto found = openmp_in_one_thread(run.problem))
+    observer.on_message(found->what + ": " + found->todo);
 }
 
 /// What judges on this machine, with what the search wants to know besides times.

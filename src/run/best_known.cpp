@@ -38,7 +38,7 @@ std::optional<BestKnown> best_known(const RunStore& store, const Problem& proble
     if (!same_device(row.info.device, device)) continue;
     store.each_trial(row.id, [&](const StoredTrial& trial) {
       if (!trial.outcome.ok() || !trial.candidate) return;
-      const double seconds = trial.outcome.objective;
+      const double seconds = trial.outcome.evaluation.measurement.seconds;  // other runs, other objectives
       if (best && best->seconds <= seconds) return;
       const auto kernel = store.kernel(trial.candidate->kernel);
       if (!kernel || Regions{kernel->device, kernel->host, kernel->macros} != problem.kernel.regions) return;

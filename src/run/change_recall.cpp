@@ -17,6 +17,7 @@
 #include "kernelsearch/core/device_identity.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/impl/text.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/model/roofline.hpp"
 #include "kernelsearch/problem/counted_roofline.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
@@ -94,7 +95,7 @@ std::string failure_line(const RememberedChange& change, const RecallScene& scen
   if (change.effect)
     text += effect_text(*change.effect);
   else
-    text += std::string(to_string(change.verdict));
+    text += std::string(shown_verdict(change.verdict, change.overrun));
   if (change.verdict == Verdict::wrong_result) text += ", " + progress_text(change.verdict, change.progress);
   if (!change.reason.empty()) text += ": " + first_line(change.reason, most_words);
   return text + '\n';

@@ -87,6 +87,7 @@ void ChangeRecorder::judge(RememberedChange& change, const Outcome& parent, cons
   change.reason = first_lines(evaluation.verdict == Verdict::build_failed
                                   ? compiler_errors(evaluation.reason, most_errors)
                                   : evaluation.reason);
+  change.overrun = evaluation.overrun;
   change.effect = effect_of_change(parent, child);
 }
 

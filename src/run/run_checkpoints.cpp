@@ -12,6 +12,7 @@
 
 #include "kernelsearch/agents/workflow.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/report/front.hpp"
 #include "kernelsearch/store/codec.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "stored_options.hpp"
@@ -238,11 +239,21 @@ std::string RunCheckpoints::change(const CheckpointEdit& edit, bool working_here
   return fmt::format("branch {}; {}", edit.name, on);
 }
 
+std::string RunCheckpoints::describe() const {
+  const RunInfo info = store_->run(run_).info;
+  const Objectives objectives = objectives_of(info);
+  const std::string tree = tree_.describe([&info](double objective) { return format_best(info, objective); });
+  return tree.empty() || objectives.only_time() ? tree : "by " + objectives.text() + '\n' + tree;
+}
+
 std::string RunCheckpoints::compared(const std::string& first, const std::string& second) const {
   const CheckpointComparison comparison = tree_.compare(first, second);
-  std::string text = comparison.speedup > 0 ? fmt::format("{} is {:.3f} times as fast as {} by their times",
-                                                          second, comparison.speedup, first)
-                                            : "one of them has no time";
+  const Objectives objectives = objectives_of(store_->run(run_).info);
+  std::string text = !(comparison.speedup > 0) ? "one of them has no time"
+                     : objectives.only_time() ? fmt::format("{} is {:.3f} times as fast as {} by their times",
+                                                            second, comparison.speedup, first)
+                                              : fmt::format("{} is {:.3f} times as good as {} by {}", second,
+                                                            comparison.speedup, first, objectives.text());
   text +=
       comparison.common.empty() ? "; they have nothing in common" : "; both come from " + comparison.common;
   return fmt::format("{}\nsince then {}: {}; {}: {}", text, first, step_names(comparison.only_first), second,

@@ -95,6 +95,16 @@ struct RunManager::Impl {
     return problem;
   }
 
+  /// The problem of a request, and its place where it has one.
+  [[nodiscard]] std::pair<Problem, std::string> problem_asked(const RunRequest& request) const {
+    if (request.problem.empty() == request.problem_text.empty())
+      detail::raise<ConfigError>("a run needs one problem", request.problem.empty() ? "none" : "two",
+                                 "give problem, a path below the root, or problem_json");
+    if (request.problem.empty()) return {handed_in(request.problem_text), {}};
+    const std::filesystem::path place = root.find_problem(request.problem);
+    return {below_root(place), place.string()};
+  }
+
   /// A problem of a folder below the root.
   [[nodiscard]] Problem below_root(const std::filesystem::path& place) const {
     Problem problem = read_problem(root.find_problem(place.string()));
@@ -293,12 +303,7 @@ RunManager::~RunManager() {
 
 std::optional<RunId> RunManager::start(const RunRequest& request, const RunCall& call) {
   Impl& manager = *impl_;
-  if (request.problem.empty() == request.problem_text.empty())
-    detail::raise<ConfigError>("a run needs one problem", request.problem.empty() ? "none" : "two",
-                               "give problem, a path below the root, or problem_json");
-  std::string place;
-  if (!request.problem.empty()) place = manager.root.find_problem(request.problem).string();
-  const Problem problem = place.empty() ? manager.handed_in(request.problem_text) : manager.below_root(place);
+  const auto [problem, place] = manager.problem_asked(request);
   check_policy(request.options, problem.backend);
   RunOptions options = request.options;
   options.name = request.name;
@@ -321,6 +326,11 @@ std::optional<RunId> RunManager::start(const RunRequest& request, const RunCall&
   }
   if (submits) (void)step(run, {}, call);
   return run;
+}
+
+Objectives RunManager::objectives_of(const RunRequest& request) const {
+  const std::string& given = request.options.objectives;
+  return given.empty() ? impl_->problem_asked(request).first.objectives : Objectives::parse(given);
 }
 
 StepReport RunManager::step(RunId run, const StepLimit& limit, const RunCall& call) {

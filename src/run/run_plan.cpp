@@ -70,6 +70,11 @@ void settle_variant(RunOptions& o, const SystemEntry& system, const SystemOption
 
 /// What a system cannot be asked for.
 void check_usable(const RunOptions& o, const SystemEntry& system, bool learns, const Problem& problem) {
+  if (!problem.objectives.only_time() && !system.needs_times.empty())
+    raise<ConfigError>(fmt::format("{} goes by the time alone: {}", system.name, system.needs_times),
+                       problem.objectives.text(),
+                       "search the tunables with a policy, e.g. nsga2, or with the system helion_lfbo, hand "
+                       "kernels in with the policy submit, or give --objectives time");
   if (!o.learn_from.empty() && !learns)
     raise<ConfigError>("this system, as it is chosen, learns from no earlier runs", "--learn-from",
                        "leave it out, or search with a policy");
@@ -138,6 +143,16 @@ void refuse_inner_trials(const Beginning& begun) {
                        "leave it out, or name a --system that writes kernels");
 }
 
+/// Has observed what the objectives of configurations read.
+void observe_objectives(RunPlan& plan, const Objectives& objectives) {
+  if (reads_code(objectives)) {
+    plan.judge = JudgeKind::inspected;
+    plan.kept = KeptAs::inspected;
+  } else if (reads_meters(objectives)) {
+    plan.kept = KeptAs::powered;
+  }
+}
+
 // ---- A policy searches the tunables of the problem's kernel --------------------
 
 void learn_from_runs(Beginning& begun) {
@@ -170,13 +185,7 @@ RunPlan plan_policy_run(Beginning& begun, std::optional<ExternalPolicy> external
   // A policy that learns would choose blindly what it is asked for early; with others compilers run ahead.
   const bool learns = policy_name(o.policy) != "exhaustive" && policy_name(o.policy) != "random";
   if (is_device(begun.run.problem.backend) && !learns) plan.ahead = 4;
-  const Objectives& objectives = begun.run.problem.objectives;
-  if (objectives.reads({"code.", "sass."})) {
-    plan.judge = JudgeKind::inspected;
-    plan.kept = KeptAs::inspected;
-  } else if (objectives.reads({"energy_", "power_"})) {
-    plan.kept = KeptAs::powered;
-  }
+  observe_objectives(plan, begun.run.problem.objectives);
   plan.learn = learn_from_runs;
   auto made = std::make_shared<std::optional<SystemSearch>>();
   plan.check = [made, external = std::move(external)](Beginning& at) {
@@ -190,8 +199,10 @@ RunPlan plan_policy_run(Beginning& begun, std::optional<ExternalPolicy> external
 
 // ---- Kernels are submitted from outside --------------------
 
-RunPlan plan_submit_run() {
+RunPlan plan_submit_run(Beginning& begun) {
   RunPlan plan{.policy = "submit", .generator = "submit", .judge = JudgeKind::paired, .kept = KeptAs::paired};
+  // Machine code is looked into next to the pairs.
+  if (reads_code(begun.run.problem.objectives)) begun.run.options().measurement.inspect = true;
   plan.tells_machine = plan.writes = true;
   plan.check = [](Beginning& at) {
     const RunOptions& o = at.run.options();
@@ -303,6 +314,8 @@ RunPlan plan_system_run(Beginning& begun) {
     plan.judge = JudgeKind::inspected;
     plan.kept = KeptAs::inspected;
     plan.counters = system.observation == ObservationLevel::counters;
+  } else {
+    observe_objectives(plan, run.problem.objectives);
   }
   plan.learn = [&system, learns](Beginning& at) {
     if (learns) learn_from_moves(at);
@@ -328,27 +341,17 @@ RunPlan plan_system_run(Beginning& begun) {
   return plan;
 }
 
-/// Models and those who submit kernels are told times, and kernels are compared with their parents by them.
-void refuse_objectives(const Beginning& begun) {
-  const RunOptions& o = begun.run.options();
-  if (begun.run.problem.objectives.only_time() || (o.system.empty() && o.policy != "submit")) return;
-  raise<ConfigError>("systems that write kernels, and the policy submit, go by the time alone",
-                     begun.run.problem.objectives.text(),
-                     "search the tunables with a policy, e.g. nsga2, or give --objectives time");
-}
-
 }  // namespace
 
 RunPlan plan_run(Beginning& begun) {
   RunOptions& o = begun.run.options();
-  refuse_objectives(begun);
   if (!o.system.empty()) {
     (void)external_policy(o, begun.run.resumed.has_value());  // refuses one next to a system
     return plan_system_run(begun);
   }
   refuse_inner_trials(begun);
   std::optional<ExternalPolicy> external = external_policy(o, begun.run.resumed.has_value());
-  return o.policy == "submit" ? plan_submit_run() : plan_policy_run(begun, std::move(external));
+  return o.policy == "submit" ? plan_submit_run(begun) : plan_policy_run(begun, std::move(external));
 }
 
 }  // namespace kernelsearch::detail

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernel_search.hpp"
+#include "kernelsearch/core/objectives.hpp"
 #include "kernelsearch/policy/policy_setup.hpp"
 #include "kernelsearch/run/lane_judge.hpp"
 #include "kernelsearch/run/run.hpp"
@@ -53,6 +54,15 @@ struct RunPlan {
   std::function<std::unique_ptr<KernelSearch>(Beginning&, SearchContext, RunJudge, OptimizerOptions)> search =
       nullptr;
 };
+
+/// Whether objectives read what only an inspector of machine code sees.
+[[nodiscard]] inline bool reads_code(const Objectives& objectives) noexcept {
+  return objectives.reads({"code.", "sass."});
+}
+/// Whether they read what is only observed where meters are asked.
+[[nodiscard]] inline bool reads_meters(const Objectives& objectives) noexcept {
+  return objectives.reads({"energy_", "power_"});
+}
 
 /// The plan of the run that the options name, which are settled: what they leave open to a policy or a system
 /// has its value. ConfigError for what does not go together.

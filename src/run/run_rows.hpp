@@ -78,7 +78,10 @@ inline constexpr RunOption run[] = {
     {field<&Run::objectives>("objectives",
                              "what is minimized or maximized, e.g. 'time; energy = energy_joules' or "
                              "'maximize throughput = 2e9 / time' (docs/objectives.md)"),
-     {.stored = StoredFor::given, .otherwise = "the problem's, else the time"}},
+     {.stored = StoredFor::given,
+      .otherwise = "the problem's, else the time",
+      .for_agents = "what is minimized or maximized, e.g. \"time; size = code.instructions\" or \"maximize "
+                    "throughput = 2e9 / time\"; default the problem's, else the time"}},
     {field<&Run::configs>("configs", "only the configurations listed in this JSON file"),
      {.path = OptionPath::file}},
     {natural<&Run::seed>("seed", "seed of every random choice of the search"),

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/same_kernel.hpp"
 #include "changed_settings.hpp"
 #include "kernelsearch/agents/declared_tunables.hpp"
 #include "kernelsearch/agents/tunable_header.hpp"
@@ -187,7 +188,7 @@ struct Submits final : KernelSearch {
     const Space& space = candidate.kernel->space;
     candidate.config =
         changed_settings(space, carried_over(base.kernel->space, base.config, space), submission.settings);
-    if (same_candidate(candidate, base))
+    if (candidate.config == base.config && detail::same_kernel(*candidate.kernel, *base.kernel))
       raise<ConfigError>("the kernel is the same as its parent", std::to_string(number(*parent)),
                          "give code or settings that differ");
     if (answered) {
@@ -223,7 +224,10 @@ struct Submits final : KernelSearch {
                          "hand it in with tunables that its code uses");
     if (context.trials->remaining() == 0) raise_spent();
     TuneReport report{.of = *parent, .trials = {}, .best = {}, .stopped = false, .reason = {}};
-    Optimizer inner(policy_for(base, request), TemplateGenerator(base.kernel));
+    OptimizerOptions goes_by;
+    goes_by.objectives = context.problem.objectives;
+    Optimizer inner(policy_for(base, request), TemplateGenerator(base.kernel), External{},
+                    std::move(goes_by));
     std::unordered_map<std::string, Evaluation> known;
     double fastest = std::numeric_limits<double>::infinity();
     const auto take = [&](const Trial<Candidate>& trial) {
@@ -233,7 +237,7 @@ struct Submits final : KernelSearch {
       report.best = trial.outcome.id;
     };
     for (const Trial<Candidate>& trial : search.trials()) {
-      if (trial.candidate && same_kernel(*trial.candidate->kernel, *base.kernel)) take(trial);
+      if (trial.candidate && detail::same_kernel(*trial.candidate->kernel, *base.kernel)) take(trial);
     }
     context.store.continue_run(context.run);
     RunRecorder<Move> recorder(context.store, context.run, CandidateCodec<Candidate>(lookup));
@@ -250,7 +254,7 @@ struct Submits final : KernelSearch {
       const std::shared_ptr<const Kernel>& kernel) const {
     auto tuning = std::make_shared<KernelTuning>(KernelTuning{kernel, {}, {}});
     for (const Trial<Candidate>& trial : search.trials())
-      if (trial.candidate && same_kernel(*trial.candidate->kernel, *kernel))
+      if (trial.candidate && detail::same_kernel(*trial.candidate->kernel, *kernel))
         tuning->points.push_back(
             {trial.candidate->config, trial.outcome.evaluation.verdict, trial.outcome.objective});
     return tuning;
@@ -264,11 +268,13 @@ struct Submits final : KernelSearch {
     std::vector<EarlierRun> runs;
     std::vector<std::shared_ptr<const Kernel>> parents;
     for (const Trial<Candidate>& trial : search.trials()) {
-      if (!trial.candidate || !same_kernel(*trial.candidate->kernel, *base.kernel)) continue;
+      if (!trial.candidate || !detail::same_kernel(*trial.candidate->kernel, *base.kernel)) continue;
       for (const TrialId id : trial.outcome.parents) {
         if (!search.log().contains(id)) continue;
         const Trial<Candidate>& parent = search.log().own(id);
-        const auto same = [&parent](const auto& one) { return same_kernel(*one, *parent.candidate->kernel); };
+        const auto same = [&parent](const auto& one) {
+          return detail::same_kernel(*one, *parent.candidate->kernel);
+        };
         if (!parent.candidate || same(base.kernel) || std::any_of(parents.begin(), parents.end(), same))
           continue;
         parents.push_back(parent.candidate->kernel);
@@ -282,7 +288,8 @@ struct Submits final : KernelSearch {
     return {make_config_policy(request.policy, {.space = space,
                                                 .seed = search.trials().size(),
                                                 .budget = request.trials,
-                                                .earlier = std::move(runs)}),
+                                                .earlier = std::move(runs),
+                                                .objectives = context.problem.objectives}),
             space,
             own,
             told,
@@ -315,8 +322,10 @@ struct Submits final : KernelSearch {
           MoveKind::submitted, {report.of}, {"tune"}, static_cast<std::uint32_t>(search.trials().size())};
       const auto outer = search.submit(std::move(move), job.candidate, told, events);
       if (!outer) return "the trial budget is spent";
-      const auto incumbent =
-          fastest < std::numeric_limits<double>::infinity() ? std::optional(fastest) : std::nullopt;
+      // One that is slower may be the best in another objective, and is measured to the end.
+      const bool known_time =
+          context.problem.objectives.only_time() && fastest < std::numeric_limits<double>::infinity();
+      const auto incumbent = known_time ? std::optional(fastest) : std::nullopt;
       const auto trial = judge(*outer, told, events, incumbent);
       if (!trial) return "stopped";
       report.trials.push_back(*trial);
@@ -324,10 +333,6 @@ struct Submits final : KernelSearch {
       inner.tell(job.id, search.log().own(*trial).outcome.evaluation);
     }
     return "the trials are spent";
-  }
-
-  [[nodiscard]] static bool same_kernel(const Kernel& a, const Kernel& b) {
-    return &a == &b || a.regions == b.regions;
   }
 
   std::shared_ptr<const Kernel> root;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
@@ -57,10 +58,12 @@ std::string string_of(const json& object, const char* name) {
 
 template <class Integer>
 Integer integer_from_json(const json& value, std::string_view what) {
+  if constexpr (std::is_same_v<Integer, std::int64_t>)
+    if (value.is_number_integer() && !value.is_number_unsigned()) return value.get<std::int64_t>();
   if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<std::int64_t>() < 0))
     malformed(what, value);
   const auto number = value.get<std::uint64_t>();
-  if (number > std::numeric_limits<Integer>::max()) malformed(what, value);
+  if (number > std::uint64_t{std::numeric_limits<Integer>::max()}) malformed(what, value);
   return static_cast<Integer>(number);
 }
 
@@ -174,6 +177,23 @@ void from_json(const json& in, Features& features) {
   for (const auto& [name, value] : in.items()) features.set(name, number_from_json(value, name));
 }
 
+void to_json(json& out, const Overrun& overrun) {
+  out = json::object();
+  if (!overrun.array.empty()) out["array"] = overrun.array;
+  if (!overrun.index) return;
+  out["index"] = *overrun.index;
+  out["elements"] = overrun.elements;
+}
+
+void from_json(const json& in, Overrun& overrun) {
+  if (!in.is_object()) malformed("overrun", in);
+  overrun = {};
+  if (in.contains("array")) overrun.array = string_of(in, "array");
+  if (!in.contains("index")) return;
+  overrun.index = integer_from_json<std::int64_t>(member(in, "index"), "index");
+  overrun.elements = integer_from_json<std::uint64_t>(member(in, "elements"), "elements");
+}
+
 void to_json(json& out, const Evaluation& evaluation) {
   out = {{"verdict", to_string(evaluation.verdict)},
          {"progress", number_to_json(evaluation.progress)},
@@ -186,6 +206,7 @@ void to_json(json& out, const Evaluation& evaluation) {
            {"measure", number_to_json(evaluation.phases.measure)}}},
          {"tuned_key", evaluation.tuned_key},
          {"provenance", evaluation.provenance}};
+  if (evaluation.overrun) out["overrun"] = *evaluation.overrun;
   if (evaluation.phases.reference > 0)
     out["phases"]["reference"] = number_to_json(evaluation.phases.reference);
 }
@@ -194,6 +215,8 @@ void from_json(const json& in, Evaluation& evaluation) {
   evaluation.verdict = enum_of<Verdict>(in, "verdict");
   evaluation.progress = number_of(in, "progress");
   evaluation.reason = string_of(in, "reason");
+  evaluation.overrun.reset();
+  if (const auto found = in.find("overrun"); found != in.end()) evaluation.overrun = found->get<Overrun>();
   evaluation.measurement = member(in, "measurement").get<Measurement>();
   evaluation.features = member(in, "features").get<Features>();
   const json& phases = member(in, "phases");
@@ -355,6 +378,7 @@ T from_json_text(std::string_view text) {
 
 template std::string to_json_text(const Measurement&);
 template std::string to_json_text(const Features&);
+template std::string to_json_text(const Overrun&);
 template std::string to_json_text(const Evaluation&);
 template std::string to_json_text(const Outcome&);
 template std::string to_json_text(const FinalistComparison&);
@@ -362,6 +386,7 @@ template std::string to_json_text(const Move&);
 template std::string to_json_text(const Config&);
 template Measurement from_json_text(std::string_view);
 template Features from_json_text(std::string_view);
+template Overrun from_json_text(std::string_view);
 template Evaluation from_json_text(std::string_view);
 template Outcome from_json_text(std::string_view);
 template FinalistComparison from_json_text(std::string_view);

@@ -101,6 +101,7 @@ std::string change_text(const RememberedChange& change) {
            {"reason", change.reason},
            {"parent_kernel", change.parent_kernel},
            {"kernel", change.kernel}};
+  if (change.overrun) out["overrun"] = *change.overrun;
   if (change.effect)
     out["effect"] = {{"ratio", change.effect->ratio},
                      {"interval", {change.effect->interval.low, change.effect->interval.high}},
@@ -149,6 +150,11 @@ RememberedChange change_from_text(std::string_view text) {
     refuse("progress is not a number from 0 to 1", progress);
   change.progress = progress.get<double>();
   change.reason = text_of(in, "reason", ChangeLimits::reason);
+  if (in.contains("overrun")) {
+    change.overrun = in["overrun"].get<Overrun>();
+    if (change.verdict != Verdict::cheated || change.overrun->array.size() > ChangeLimits::name)
+      refuse("overrun is not that of a refused change", in["overrun"]);
+  }
   change.parent_kernel = text_of(in, "parent_kernel");
   change.kernel = text_of(in, "kernel");
   if (in.contains("effect")) {

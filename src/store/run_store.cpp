@@ -32,6 +32,10 @@ std::filesystem::path with_folder(const std::filesystem::path& path) {
   return path;
 }
 
+std::optional<std::string> overrun_text(const Evaluation& evaluation) {
+  return evaluation.overrun ? std::optional(to_json_text(*evaluation.overrun)) : std::nullopt;
+}
+
 /// Whether SQLite can write the file and its log next to it.
 bool can_be_written(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -87,7 +91,7 @@ RunStore::Impl::Impl(const std::filesystem::path& path, StoreOptions options)
       rollback(database.handle(), "ROLLBACK"),
       insert_kernel(database.handle(), "INSERT OR IGNORE INTO kernels VALUES(?, ?, ?, ?)"),
       insert_trial(database.handle(), (std::string("INSERT INTO trials(run, ") + detail::trial_columns +
-                                       ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
+                                       ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
                                           .c_str()),
       insert_event(database.handle(), "INSERT INTO events VALUES(?, ?, ?, ?, ?, ?, ?)"),
       insert_inner(database.handle(), "INSERT OR REPLACE INTO inner_trials VALUES(?, ?, ?, ?, ?, ?, ?)"),
@@ -210,6 +214,7 @@ void RunStore::add_trial(RunId run, std::span<const AskEvent> asks, const Stored
   const std::string parents = parents_text(outcome.parents);
   const std::string features = to_json_text(evaluation.features);
   const std::string measurement = to_json_text(evaluation.measurement);
+  const std::optional<std::string> overrun = overrun_text(evaluation);
   const std::string at = utc_now();
   std::optional<std::uint64_t> proposal, index, count;
   if (outcome.origin) {
@@ -237,7 +242,7 @@ void RunStore::add_trial(RunId run, std::span<const AskEvent> asks, const Stored
             to_string(evaluation.verdict), finite_or_null(outcome.objective), evaluation.progress,
             evaluation.phases.build, evaluation.phases.check, evaluation.phases.measure, trial.elapsed, at,
             digest, config, key, values, trial.point, parents, evaluation.reason, evaluation.tuned_key,
-            evaluation.provenance, features, measurement, outcome.rationale)
+            evaluation.provenance, features, measurement, outcome.rationale, overrun)
       .run();
   impl_->insert_event
       .bind(number(run), position.event++, "told", nullptr, nullptr, number(outcome.id), nullptr)
@@ -266,6 +271,7 @@ void RunStore::add_revision(RunId run, std::span<const AskEvent> asks, const Out
   const std::string now = to_json_text(outcome);
   const std::string features = to_json_text(evaluation.features);
   const std::string measurement = to_json_text(evaluation.measurement);
+  const std::optional<std::string> overrun = overrun_text(evaluation);
 
   const std::lock_guard lock(impl_->mutex);
   auto transaction = impl_->transaction();
@@ -278,13 +284,14 @@ void RunStore::add_revision(RunId run, std::span<const AskEvent> asks, const Out
       "UPDATE events SET outcome = coalesce(outcome, ?) WHERE run = ? AND kind = 'told' AND trial = ?")
       .bind(first, number(run), number(outcome.id))
       .run();
-  sqlite::Statement(database,
-                    "UPDATE trials SET verdict=?, objective=?, progress=?, build_seconds=?, check_seconds=?, "
-                    "measure_seconds=?, reason=?, tuned_key=?, provenance=?, features=?, measurement=? "
-                    "WHERE run=? AND id=?")
+  sqlite::Statement(
+      database,
+      "UPDATE trials SET verdict=?, objective=?, progress=?, build_seconds=?, check_seconds=?, "
+      "measure_seconds=?, reason=?, tuned_key=?, provenance=?, features=?, measurement=?, overrun=? "
+      "WHERE run=? AND id=?")
       .bind(to_string(evaluation.verdict), finite_or_null(outcome.objective), evaluation.progress,
             evaluation.phases.build, evaluation.phases.check, evaluation.phases.measure, evaluation.reason,
-            evaluation.tuned_key, evaluation.provenance, features, measurement, number(run),
+            evaluation.tuned_key, evaluation.provenance, features, measurement, overrun, number(run),
             number(outcome.id))
       .run();
   impl_->insert_event

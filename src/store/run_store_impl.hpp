@@ -48,7 +48,7 @@ namespace detail {
 inline constexpr const char* trial_columns =
     "position, id, proposal, origin_index, origin_count, verdict, objective, progress, build_seconds, "
     "check_seconds, measure_seconds, elapsed, at, kernel, config, config_key, config_values, point, parents, "
-    "reason, tuned_key, provenance, features, measurement, rationale";
+    "reason, tuned_key, provenance, features, measurement, rationale, overrun";
 }  // namespace detail
 
 }  // namespace kernelsearch

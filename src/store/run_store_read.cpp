@@ -88,6 +88,7 @@ StoredTrial RunStore::Impl::read_trial(const sqlite::Statement& row) const {
   evaluation.features = from_json_text<Features>(row.text(column++));
   evaluation.measurement = from_json_text<Measurement>(row.text(column++));
   outcome.rationale = row.text(column++);
+  if (!row.null(column)) evaluation.overrun = from_json_text<Overrun>(row.text(column));
   return trial;
 }
 

@@ -68,6 +68,24 @@ CREATE TABLE spans(
   run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
   work TEXT NOT NULL, place TEXT NOT NULL, trial INTEGER, began REAL NOT NULL, ended REAL NOT NULL);
 CREATE INDEX spans_of_run ON spans(run);
+)sql",
+                                      // Earlier versions said it in words alone: where is in the reason only.
+                                      R"sql(
+ALTER TABLE trials ADD COLUMN overrun TEXT;
+UPDATE trials SET overrun = '{}'
+  WHERE verdict = 'cheated' AND reason LIKE 'it wrote outside of its array%';
+UPDATE results SET evaluation = json_set(evaluation, '$.overrun', json('{}'))
+  WHERE CASE WHEN json_valid(evaluation) THEN json_extract(evaluation, '$.verdict') = 'cheated'
+    AND json_extract(evaluation, '$.reason') LIKE 'it wrote outside of its array%' END;
+UPDATE inner_trials SET evaluation = json_set(evaluation, '$.overrun', json('{}'))
+  WHERE CASE WHEN json_valid(evaluation) THEN json_extract(evaluation, '$.verdict') = 'cheated'
+    AND json_extract(evaluation, '$.reason') LIKE 'it wrote outside of its array%' END;
+UPDATE events SET outcome = json_set(outcome, '$.evaluation.overrun', json('{}'))
+  WHERE CASE WHEN json_valid(outcome) THEN json_extract(outcome, '$.evaluation.verdict') = 'cheated'
+    AND json_extract(outcome, '$.evaluation.reason') LIKE 'it wrote outside of its array%' END;
+UPDATE changes SET content = json_set(content, '$.overrun', json('{}'))
+  WHERE CASE WHEN json_valid(content) THEN json_extract(content, '$.verdict') = 'cheated'
+    AND json_extract(content, '$.reason') LIKE 'it wrote outside of its array%' END;
 )sql"};
 static_assert(std::size(migrations) == RunStore::schema_version);
 

@@ -16,6 +16,8 @@ namespace {
 /// The names that options have for the values of an enumeration, in its order.
 constexpr std::array<std::string_view, 3> band_priors{"explore", "constant", "pooled"};
 constexpr std::array<std::string_view, 2> band_kernels{"compatible", "softmax"};
+constexpr std::array<std::string_view, 2> band_placings{"nearest", "chosen"};
+constexpr std::array<std::string_view, 2> band_rooms{"speed", "fastest"};
 constexpr std::array<std::string_view, 3> band_strategies{"all", "published", "model_chooses"};
 constexpr std::array<std::string_view, 3> band_features{"v1", "v2", "all"};
 constexpr std::array<std::string_view, 6> band_ablations{"none",    "clusters",      "heads",
@@ -106,6 +108,25 @@ std::vector<SystemOption> kernelband_options() {
                   {"as v1", "KernelBand v1, section 4.3", v2_code}, count(&Search::clusters), 1, 1000),
       band_option("recluster_every", "trials between two clusterings", {"as v2", band_lost, v2_code},
                   count(&Search::recluster_every), 1, 1e6),
+      band_option("recluster_doubled", "also when the right kernels have doubled",
+                  {"as v1", "KernelBand v1, section 4.3", "ours; the code of v2: false"},
+                  [](Settings s) { return Value(s.search.recluster_doubled); }),
+      band_option("kernels_per_cluster", "right kernels for each cluster that the first clustering waits for",
+                  {"as v2", "ours; KernelBand v1 says no number", v2_code},
+                  count(&Search::kernels_per_cluster), 1, 1e6),
+      band_choice(band_option("placing",
+                              "the cluster of a new right kernel until the next clustering: of the nearest "
+                              "center, or the one "
+                              "that was chosen, its parent's",
+                              {"as v1", "KernelBand v1, section 4.3", "as v1; the code of v2: chosen"},
+                              [](Settings s) { return Value(band_name(s.search.placing, band_placings)); }),
+                  band_placings),
+      band_option(
+          "rebuilt",
+          "after clustering anew statistics are computed again from all pulls; if not, rewards stay with "
+          "the number of a cluster",
+          {"ours", "ours; KernelBand v1 does not say", "ours; the code of v2: false"},
+          [](Settings s) { return Value(s.search.rebuilt); }),
       band_option("subsample", "share of the kernels that k-means++ seeds from",
                   {"as v1", "KernelBand v1, section 4.3", "as v1"}, number(&Search::subsample), 0, 1),
       band_option("exploration", "c in sqrt(c ln t / n)",
@@ -160,6 +181,13 @@ std::vector<SystemOption> kernelband_options() {
       band_option("temperature", "of that softmax",
                   {"as v2", "not used", "KernelBand v2, code: 1, on percentages"},
                   number(&Search::temperature), 1e-6, 1e6),
+      band_choice(
+          band_option(
+              "unknown_room",
+              "that softmax where the target was not measured: by speed, or the fastest kernel is taken",
+              {"ours", "not used", "ours; the code of v2: fastest"},
+              [](Settings s) { return Value(band_name(s.search.unknown_room, band_rooms)); }),
+          band_rooms),
       band_option("lag", "weight of ln(T(kernel) / T(best)), taken from the score; 0: none",
                   {band_bench, "KernelBand v1 has none", "KernelBand v2 has none"}, number(&Search::lag), 0,
                   1000),
@@ -175,6 +203,11 @@ std::vector<SystemOption> kernelband_options() {
                   [](Settings s) { return Value(s.mask); }),
       band_option("saturated", "per cent of a target from which on it masks", {"as v2", "not used", v2_code},
                   number(&Search::saturated), 0, 1000),
+      band_option(
+          "mask_reach",
+          "if all strategies are masked, the one is left whose target is used least, of those less than "
+          "this many per cent above saturated; if there are none, the first",
+          {"ours", "not used", "ours; the code of v2: 1"}, number(&Search::mask_reach), 0, 1000),
       band_option(
           "failure", "reward of a kernel that fails", {"as v1", "KernelBand v1, section 3.2", v2_code},
           [](Settings s) { return Value(s.search.reward.failure); }, -1, 1),
@@ -208,6 +241,10 @@ SystemSearch kernelband(SystemSetup setup) {
   search.seed = setup.seed;
   search.clusters = given.count("clusters");
   search.recluster_every = given.count("recluster_every");
+  search.recluster_doubled = given.flag("recluster_doubled");
+  search.kernels_per_cluster = given.count("kernels_per_cluster");
+  search.placing = band_value<KernelPlacing>(given.text("placing"), band_placings);
+  search.rebuilt = given.flag("rebuilt");
   search.subsample = given.number("subsample");
   search.exploration = given.number("exploration");
   search.prior = band_value<ArmPrior>(given.text("prior"), band_priors);
@@ -219,9 +256,11 @@ SystemSearch kernelband(SystemSetup setup) {
   search.example_pulls = given.number("example_pulls");
   search.kernel = band_value<KernelChoice>(given.text("kernel"), band_kernels);
   search.temperature = given.number("temperature");
+  search.unknown_room = band_value<UnknownRoom>(given.text("unknown_room"), band_rooms);
   search.lag = given.number("lag");
   search.frontier = given.count("frontier");
   search.saturated = given.number("saturated");
+  search.mask_reach = given.number("mask_reach");
   search.reward = {given.number("failure"), given.number("floor")};
   search.limits.max_failures = given.count("failures");
   search.examples = setup.examples;

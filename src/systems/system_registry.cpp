@@ -26,6 +26,12 @@ SystemVariant paper(std::string source, std::string what = {}) {
   return {"paper", "as published" + std::move(what), std::move(source), true};
 }
 
+constexpr std::string_view told_times = "its model is asked for a faster kernel and is told times";
+constexpr std::string_view told_times_of_configs =
+    "its model is asked for the fastest configurations and is told their times";
+constexpr std::string_view places_in_roofline =
+    "it chooses methods by the kernel's place in the roofline, which is made of times";
+
 std::vector<SystemEntry> make_entries() {
   namespace made = systems::made;
   std::vector<SystemEntry> entries{
@@ -37,6 +43,7 @@ std::vector<SystemEntry> make_entries() {
        .rewrites = true,
        .tunes = true,
        .from_best = true,
+       .needs_times = told_times,
        .make = made::best_of_k,
        .variants = {ours_with("; failures are repaired"), paper("STARK and KernelBand, baselines")},
        .options = made::best_of_k_options()},
@@ -47,6 +54,7 @@ std::vector<SystemEntry> make_entries() {
        .budget = "60",
        .rewrites = true,
        .from_best = true,
+       .needs_times = places_in_roofline,
        .instead_of_model = "from_files",
        .observation = ObservationLevel::everything,
        .make = made::cuda_skill_v2,
@@ -61,6 +69,7 @@ std::vector<SystemEntry> make_entries() {
        .rewrites = true,
        .tunes = true,
        .from_best = true,
+       .needs_times = told_times,
        .make = made::geak,
        .variants = {ours_with(""), paper("GEAK, section 3")},
        .options = made::geak_options()},
@@ -72,6 +81,7 @@ std::vector<SystemEntry> make_entries() {
        .rewrites = true,
        .tunes = true,
        .from_best = true,
+       .needs_times = told_times,
        .make = made::greedy_refine,
        .variants = {ours_with("; failures are repaired"), paper("the baselines of the papers")},
        .options = made::greedy_refine_options()},
@@ -81,6 +91,7 @@ std::vector<SystemEntry> make_entries() {
        .composition = "Seeded<LlmConfigSearch, Lfbo>, TemplateGenerator, E",
        .budget = "200",
        .outlives_model = true,
+       .needs_times = told_times_of_configs,
        .make = made::helion_hybrid,
        .variants = {{"ours", "the second stage is our LFBO, which learns from all that came before",
                      "docs/benchmarks/learners.md"},
@@ -101,6 +112,7 @@ std::vector<SystemEntry> make_entries() {
        .source = "Helion 1.5.1, llm_search.py",
        .composition = "LlmConfigSearch, TemplateGenerator, E",
        .budget = "200",
+       .needs_times = told_times_of_configs,
        .make = made::helion_llm,
        .variants = {{"ours", "a reply of no use is answered once", "docs/systems/helion_llm.md"},
                     paper("Helion 1.5.1")},
@@ -113,6 +125,7 @@ std::vector<SystemEntry> make_entries() {
        .rewrites = true,
        .tunes = true,
        .from_best = true,
+       .needs_times = told_times,
        .observation = ObservationLevel::counters,
        .make = made::kernelband,
        .learns = made::kernelband_learns,
@@ -124,6 +137,7 @@ std::vector<SystemEntry> make_entries() {
        .composition = "Workflow, NaturalTransformations, Tuned<BayesianSearch, E>",
        .budget = "2000",
        .rewrites = true,
+       .needs_times = told_times,
        .make = made::peak,
        .settings = made::peak_settings,
        .workflow = made::peak_workflow_of,
@@ -141,6 +155,7 @@ std::vector<SystemEntry> make_entries() {
        .rewrites = true,
        .tunes = true,
        .from_best = true,
+       .needs_times = told_times,
        .make = made::stark,
        .variants = {ours_with(""), paper("STARK")},
        .options = made::stark_options()}};

@@ -9,6 +9,7 @@
 
 #include "kernelsearch/problem/read_problem.hpp"
 #include "support/approx.hpp"
+#include "support/check_has.hpp"
 #include "support/search_driver.hpp"
 
 using namespace kernelsearch;
@@ -86,6 +87,20 @@ TEST_CASE("ConfigHistory: the table has a column for each tunable that can diffe
   CHECK(
       history.text().ends_with("All measured, fastest first (flags, order: ms):\n"
                                "\"-O2 # Task\",[1, 0]: 2\n\"\",[0, 1]: 3\n"));
+}
+
+TEST_CASE("ConfigHistory: a write outside of the arrays is out_of_bounds, and apart from what cheats") {
+  ConfigHistory history(space());
+  Observation<Config> wrong = seen(1, 1, INFINITY);
+  wrong.outcome.evaluation = Evaluation::failed(Verdict::cheated, "the same words");
+  history.tell(wrong);
+  wrong.proposal = Config{{2, 1}};
+  wrong.outcome.evaluation.overrun = Overrun{"y", 9, 9};
+  history.tell(wrong);
+  const std::string text = history.text();
+  check_has(text, "- 1x cheated, e.g. ");
+  check_has(text, "- 1x out_of_bounds, e.g. ");
+  check_has(text, ": out_of_bounds\n");
 }
 
 TEST_CASE("ConfigHistory: an outcome told again replaces the first") {

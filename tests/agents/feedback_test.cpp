@@ -80,13 +80,17 @@ TEST_CASE("feedback: a write outside of the arrays is out_of_bounds, and no accu
   const std::string where =
       "it wrote outside of its arrays: y[9], past the end of y (9 elements) (shape small)";
   outcome.evaluation = Evaluation::failed(Verdict::cheated, where);
+  outcome.evaluation.overrun = Overrun{"y", 9, 9};
   for (const std::string& text : {feedback_text(outcome), came_of(outcome)}) {
     CHECK(holds(text, "out_of_bounds"));
     CHECK(holds(text, where));
     CHECK(!holds(text, "cheated"));
   }
-  outcome.evaluation = Evaluation::failed(Verdict::cheated, "it changed its inputs");
-  CHECK(holds(feedback_text(outcome), "verdict: cheated"));
+  // The judge says it, and no words of a reason.
+  for (const char* reason : {"it changed its inputs", "it wrote outside of its arrays"}) {
+    outcome.evaluation = Evaluation::failed(Verdict::cheated, reason);
+    CHECK(holds(feedback_text(outcome), "verdict: cheated"));
+  }
 }
 
 TEST_CASE("feedback: what a kernel or a compiler says is quoted, limited and cannot end its quotation") {

@@ -107,13 +107,19 @@ TEST_CASE("observed: what the hot loop calls, from which line, and what of the t
   features.set("code.call.tanhf", 1);
   check_has(observed_text(features, 8),
             ", 2 calls\n- it calls expf from line 14; tanhf (their share of the time was not sampled)\n");
+  features.set("code.call.free.share", 3.5);  // of the function as a whole, which the loop does not call
+  features.set("code.call.log.line", 3);
+  features.set("code.call.log", 0);  // of the loop that was guessed before there were samples
   features.set("code.call.tanhf.share", 71.24);
   features.set("code.hot_line", 15);
   features.set("code.hot_line.share", 80.5);
   const std::string text = observed_text(features, 8);
-  check_has(text, "- it calls tanhf, 71.2 % of the time; expf from line 14, less than 1 % of the time\n");
+  check_has(text,
+            "- it calls tanhf, 71.2 % of the time; expf from line 14, less than 1 % of the time\n"
+            "- called outside of that loop: free, 3.5 % of the time\n");
   check_has(text, "- line with most of the time, what it calls included: 15 (80.5 %)\n");
   CHECK(text.find("code.") == std::string::npos);
+  CHECK(text.find("log") == std::string::npos);
 }
 
 TEST_CASE("observed: without counted work the busiest unit decides, else latency and what warps wait for") {

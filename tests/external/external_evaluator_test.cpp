@@ -98,6 +98,7 @@ TEST_CASE("ExternalEvaluator: what does not compute what is asked is wrong or ch
       const Evaluation evaluation = judged_program(attack.mode);
       CHECK(evaluation.verdict == attack.verdict);
       check_has(evaluation.reason, attack.reason);
+      CHECK(evaluation.overrun.has_value() == (std::string_view(attack.mode) == "outside"));
     }
   }
 }

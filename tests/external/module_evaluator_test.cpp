@@ -153,6 +153,22 @@ TEST_CASE("ModuleEvaluator: a module that is declined, and another protocol, are
   check_has(refused_module("one"), "does not describe the problem's 2 shapes");
 }
 
+TEST_CASE(
+    "ModuleEvaluator: a write around an input that a call may change is told with the index and the side") {
+  NEEDS_SYSTEM_PYTHON
+  const TemporaryFolder folder;
+  ModuleEvaluator evaluator(scripted_module(folder.path(), "changes x"), quick_module());
+  CHECK(evaluator.evaluate(module_answer("honest"), {}).reason == "");
+  const Evaluation past = evaluator.evaluate(module_answer("past"), {});
+  CHECK(past.verdict == Verdict::cheated);
+  CHECK(past.overrun == Overrun{"input 0", 69, 64});
+  check_has(past.reason,
+            "it wrote outside of its arrays: input 0[69], past the end of input 0 (64 elements)");
+  const Evaluation ahead = evaluator.evaluate(module_answer("ahead"), {});
+  CHECK(ahead.overrun == Overrun{"input 0", -2, 64});
+  check_has(ahead.reason, "input 0[-2], before the beginning of input 0 (64 elements)");
+}
+
 TEST_CASE("ModuleEvaluator: an answer is also paired with the baseline, and has the score S over it") {
   NEEDS_SYSTEM_PYTHON
   const TemporaryFolder folder;

@@ -111,7 +111,29 @@ TEST_CASE("inputs cannot be written, and the argument is found by where it was t
   const auto fault = timed.runner->run(1, 1, 10, seconds);
   REQUIRE(fault);
   CHECK(fault->verdict == Verdict::cheated);
-  CHECK(timed.runner->changed_input() == 1);
+  const detail::Fault explained = timed.runner->explained(*fault, timed.problem);
+  CHECK(explained.reason == "it changed its input x");
+  CHECK(!explained.overrun);
+}
+
+TEST_CASE("a write next to an input is told with the index, from the zones before and behind it") {
+  const auto explained = [](const std::string& at) {
+    Timed timed("extern \"C\" void scale(int n, const float* x, float* y) { y[0] = 1; ((float*)x)[" + at +
+                "] = 1; }");
+    double seconds = 0;
+    const auto fault = timed.runner->run(1, 1, 10, seconds);
+    REQUIRE(fault);
+    return std::pair(timed.runner->explained(*fault, timed.problem), timed.plan.arguments[1].count);
+  };
+  const auto [behind, count] = explained("n + 2");
+  CHECK(behind.verdict == Verdict::cheated);
+  CHECK(behind.overrun == Overrun{"x", static_cast<std::int64_t>(count) + 2, count});
+  CHECK(behind.reason == "it wrote outside of its arrays: x[" + std::to_string(count + 2) +
+                             "], past the end of x (" + std::to_string(count) + " elements)");
+  const auto [before, same] = explained("-3");
+  CHECK(before.overrun == Overrun{"x", -3, same});
+  CHECK(before.reason == "it wrote outside of its arrays: x[-3], before the beginning of x (" +
+                             std::to_string(same) + " elements)");
 }
 
 TEST_CASE("calls in lockstep are made one at a time, on the slots that are asked for") {

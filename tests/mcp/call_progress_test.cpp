@@ -40,6 +40,20 @@ TEST_CASE("CallProgress: each trial is told with what is done, what was asked fo
   CHECK(told[2] == "trial 2: ok 3.000 s, best of this step 2.000 s");
 }
 
+TEST_CASE("CallProgress: with objectives the best is the best by them") {
+  std::vector<std::string> told;
+  const ToolCall call(
+      {}, [&told](double, std::optional<double>, std::string_view text) { told.emplace_back(text); });
+  detail::CallProgress progress(call, {.trials = 2}, Objectives::parse("maximize waste = time"));
+  for (const double seconds : {3.0, 2.0}) {
+    auto trial = trial_of(told.size(), Evaluation::succeeded(seconds));
+    trial.outcome.objective = 1 / seconds;
+    progress.on_trial(trial);
+  }
+  CHECK(told == std::vector<std::string>{"trial 0: ok waste 3, higher is better, best of this step trial 0",
+                                         "trial 1: ok waste 2, higher is better, best of this step trial 0"});
+}
+
 TEST_CASE("CallClock: says what goes on at once and again, and ends with its scope") {
   std::mutex mutex;
   std::vector<std::string> told;

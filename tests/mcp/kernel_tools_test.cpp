@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <set>
 
@@ -48,8 +49,8 @@ void start_submitting(Desk& desk, const std::string& budget = "200") {
 
 /// A kernel of the scripted problem that uses a macro TILE, at words of its own.
 std::string tiled_code(const std::string& words = "") {
-  return "// " + words +
-         "\nextern \"C\" void twice(int n, const float* x, float* y) { for (int t = 0; t < n; t += TILE) "
+  return words_line(words) +
+         "extern \"C\" void twice(int n, const float* x, float* y) { for (int t = 0; t < n; t += TILE) "
          "for (int i = t; i < n && i < t + TILE; ++i) y[i] = 2 * x[i]; }";
 }
 
@@ -168,7 +169,7 @@ TEST_CASE("prompt: what was tried from a kernel and where it comes from, also fo
   CHECK(count_of(facts, "- tune (kernel") == 0);
   has(facts, "## Kernel 2, made from this one by unrolling: it failed");
   has(facts, "error: broken");
-  has(facts, "+// broken\n");
+  has(facts, "+" + words_line("broken"));
   facts = desk.ok("prompt", {{"run", 1}, {"trial", 1}}).get<std::string>();
   has(facts, "## How it came about\n\n- kernel 0 (the problem's own): ");
   has(facts, "- kernel 1 (halve): ");
@@ -436,6 +437,81 @@ TEST_CASE("tune: it reports each trial, and its cancellation leaves the run usab
   CHECK(after["stopped"] == false);
 }
 
+TEST_CASE("objectives: wherever a trial is shown, what counts has its name, value, unit and direction") {
+  Desk desk;
+  json run = desk.ok("start_run", {{"problem", "twice"},
+                                   {"policy", "submit"},
+                                   {"suggest", "none"},
+                                   {"objectives", "maximize waste = time"}});
+  CHECK(run["objectives"] == "maximize waste = time");
+  const double waste = run["best"]["seconds"];
+  CHECK(run["best"]["objectives"] == json{{{"name", "waste"}, {"value", waste}, {"better", "higher"}}});
+  has(desk.text, "\nbest: trial 0, waste 1.316, higher is better");
+  const json reply = desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("fast")}});
+  CHECK(reply["is_best"] == false);
+  CHECK(reply["trial"]["objectives"][0]["value"] == approx(waste / 2));
+  has(desk.text, "trial 1: ok, waste 0.658, higher is better; in 658.0 ms (");
+  has(desk.text, "\nbest so far: trial 0, waste 1.316, higher is better");
+  const std::string against = "waste is 0.500 of that of trial 0, higher is better";
+  CHECK(desk.ok("explain_verdict", {{"run", 1}, {"trial", 1}})["against_parent"].get<std::string>().ends_with(
+      "; this one: " + against));
+  has(desk.ok("prompt", {{"run", 1}}).get<std::string>(),
+      "What counts in this run: maximize waste = time. Higher is better.");
+  CHECK(desk.ok("describe_problem", {{"run", 1}})["objectives"] == "maximize waste = time");
+  has(desk.text, "What counts in this run: maximize waste = time");
+  desk.ok("status", {{"run", 1}, {"trials", 2}});
+  has(desk.text, "\ntrial 0: ok, waste 1.316, higher is better; in 1.316 s (");
+  desk.ok("best", {{"run", 1}, {"code", "none"}});
+  has(desk.text, "objective waste: 1.316, higher is better");
+
+  const json tuned = desk.ok("tune", {{"run", 1}, {"trial", 1}, {"trials", 30}, {"policy", "exhaustive"}});
+  has(desk.text, "\nbest: trial ");
+  has(desk.text, " of that of trial 1, higher is better");
+  REQUIRE(tuned["tried"].size() > 2);
+  CHECK(tuned["tried"].front()["objectives"][0]["value"].get<double>() >
+        tuned["tried"].back()["objectives"][0]["value"].get<double>());
+  CHECK(tuned["tried"][0]["seconds"] == tuned["tried"][0]["objectives"][0]["value"]);
+
+  json tree = desk.ok("checkpoints", {{"run", 1}, {"action", "name"}, {"name", "halved"}, {"trial", 1}});
+  CHECK(named(tree["checkpoints"], "halved")["seconds"] == approx(waste / 2));
+  CHECK(named(tree["checkpoints"], "halved")["objectives"][0]["better"] == "higher");
+  has(desk.text, "by maximize waste = time\nstart (trial 0): waste 1.316 at ");
+  has(desk.text, "\n  halved (trial 1): waste 0.658, 0.50x at ");
+  const json compared =
+      desk.ok("checkpoints", {{"run", 1}, {"action", "compare"}, {"from", "start"}, {"name", "halved"}});
+  CHECK(!compared["comparison"].contains("speedup"));
+  CHECK(compared["comparison"]["times_as_good"] == approx(0.5));
+  has(desk.text, "halved is 0.500 times as good as start by maximize waste = time");
+}
+
+TEST_CASE("objectives: several have a scalar, and a feature that was not observed is named") {
+  Desk desk;
+  json inlined = json::parse(support::problem_text);
+  inlined["objectives"] = {"time", "words weight 2"};
+  const int id = desk.client->modern(
+      "tools/call",
+      {{"name", "start_run"},
+       {"arguments", {{"problem_json", inlined}, {"policy", "submit"}, {"suggest", "none"}}}},
+      {{"progressToken", "p"}});
+  const json run = desk.client->answer(id)["result"]["structuredContent"];
+  CHECK(run["objectives"] == "time; words weight 2.0");
+  CHECK(run["best"]["objectives"][0] ==
+        json{{"name", "time"}, {"value", run["best"]["seconds"]}, {"better", "lower"}, {"unit", "s"}});
+  const double words = run["best"]["objectives"][1]["value"];
+  CHECK(run["best"]["scalar"] == approx(std::cbrt(run["best"]["seconds"].get<double>() * words * words)));
+  bool told = false;
+  for (const json& message : desk.client->all())
+    if (message.value("method", "") == "notifications/progress")
+      told = told || message["params"]["message"].get<std::string>().starts_with(
+                         "trial 0: ok time 2.200 s, lower is better; words ");
+  CHECK(told);
+  desk.ok("prompt", {{"run", 1}});
+  has(desk.text, "one trial is better than another where the weighted geometric mean over all of them is");
+  has(desk.refused("start_run", {{"problem", "twice"}, {"policy", "submit"}, {"objectives", "wrods"}}),
+      "did you mean words?");
+  has(desk.refused("start_run", {{"problem", "twice"}, {"objectives", "time energy"}}), "is not understood");
+}
+
 TEST_CASE("verdicts: the likeliest cause is what differs from the parent") {
   Desk desk;
   start_submitting(desk);
@@ -467,7 +543,7 @@ TEST_CASE("verdicts: the likeliest cause is what differs from the parent") {
       "its settings are those of trial 1, which is right: the change of the code broke it (region device)");
   has(desk.text, "races");
   why = desk.ok("explain_verdict", {{"run", 1}, {"trial", 4}});
-  has(why["difference"]["diff"], "-// fragile\n+// bug\n");
+  has(why["difference"]["diff"], "-" + words_line("fragile") + "+" + words_line("bug"));
   // Both, and a parent that is wrong itself.
   reply = desk.ok("submit_kernel",
                   {{"run", 1}, {"parent", 1}, {"device", code_with("bug 2")}, {"settings", {{"UNROLL", 4}}}});
@@ -478,6 +554,31 @@ TEST_CASE("verdicts: the likeliest cause is what differs from the parent") {
   reply = desk.ok("submit_kernel", {{"run", 1}, {"parent", 0}, {"device", code_with("fragile")}});
   CHECK(reply["same_as"] == 1);
   has(desk.text, "the same code with the same settings as trial 1");
+  // Comments and constraints that change nothing make no other kernel; settings do.
+  reply =
+      desk.ok("submit_kernel", {{"run", 1}, {"parent", 0}, {"device", "// again\n" + code_with("fragile")}});
+  CHECK(reply["same_as"] == 1);
+  reply = desk.ok("submit_kernel", {{"run", 1},
+                                    {"parent", 0},
+                                    {"device", "// again\n" + code_with("fragile")},
+                                    {"settings", {{"UNROLL", 2}}}});
+  CHECK(!reply.contains("same_as"));
+  has(desk.refused("submit_kernel", {{"run", 1}, {"parent", 1}, {"device", "// x\n" + code_with("fragile")}}),
+      "the kernel is the same as its parent");
+}
+
+TEST_CASE("submit_kernel: a write outside of the arrays is told with its place, and is no accusation") {
+  Desk desk;
+  start_submitting(desk);
+  const json reply = desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("overrun")}});
+  CHECK(reply["trial"]["verdict"] == "cheated");  // the verdict's own name
+  CHECK(reply["trial"]["overrun"] == json{{"array", "y"}, {"index", 37}, {"elements", 37}});
+  has(desk.text, "trial 1: out_of_bounds: it wrote outside of its arrays: y[37]");
+  has(desk.text, "Mask stores at the element that the reason names");
+  CHECK(desk.text.find("cheated") == std::string::npos);
+  const json why = desk.ok("explain_verdict", {{"run", 1}, {"trial", 1}});
+  has(why["meaning"], "It wrote outside of its arrays");
+  CHECK(desk.text.find("broke a rule") == std::string::npos);
 }
 
 TEST_CASE("checkpoints: trials get names, are compared, and work goes on from them") {
@@ -514,7 +615,7 @@ TEST_CASE("checkpoints: trials get names, are compared, and work goes on from th
   CHECK(compared["comparison"]["speedup"] == approx(2.0));
   CHECK(compared["comparison"]["common"] == "start");
   CHECK(compared["comparison"]["only_second"] == json{"halve"});
-  has(compared["comparison"]["diff"], "+// fast");
+  has(compared["comparison"]["diff"], "+" + words_line("fast"));
   has(desk.text, "halved is 2.000 times as fast as start");
   // A second name for a trial replaces the first; a name is one trial's.
   tree = desk.ok("checkpoints", {{"run", 1}, {"action", "name"}, {"name", "base"}, {"trial", 0}});

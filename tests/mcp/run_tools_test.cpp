@@ -151,7 +151,7 @@ TEST_CASE("run_tools: an agent writes kernels") {
   has(reply["trial"]["reason"].get<std::string>(), "error: broken");
   has(reply["cause"].get<std::string>(), "; the compiler's first error: ");
   has(reply["cause"].get<std::string>(), "error: broken");
-  has(desk.text, "Mend what the first error");
+  has(desk.text, "Fix what the first error");
   reply = desk.ok("submit_kernel", {{"run", 1}, {"device", code_with("bug")}, {"answers", true}});
   CHECK(reply["trial"]["verdict"] == "wrong_result");
   CHECK(reply["trial"]["parents"] == run["next_move"]["parents"]);
@@ -162,7 +162,8 @@ TEST_CASE("run_tools: an agent writes kernels") {
   has(why["against_parent"].get<std::string>(), "trial 0: ok");
   has(why["regions"]["device"].get<std::string>(), "bug");
   why = desk.ok("explain_verdict", {{"run", 1}, {"trial", 1}});
-  has(why["against_parent"].get<std::string>(), "this takes 0.500 of its time");
+  has(why["against_parent"].get<std::string>(), "; this one: takes 0.500 of the time of trial 0");
+  CHECK(!why["trial"].contains("objectives"));
   CHECK(why["features"]["words"].get<double>() > 0);
 
   const json before = desk.ok("status", {{"run", 1}})["runs"][0]["next_move"];

@@ -229,6 +229,119 @@ TEST_CASE("HierarchicalUcb: the mask looks at the kernel nearest to the centre o
   }
 }
 
+namespace {
+
+/// Kernels in two places, 0 and 100, by turns, each made of the one before but one.
+void tell_in_two_places(ToldBandit& bandit, std::uint64_t kernels) {
+  for (std::uint64_t i = 0; i < kernels; ++i)
+    bandit.kernel(i < 2 ? 0 : i - 2, i % 2 == 0 ? "a" : "b", 10 - 0.1 * static_cast<double>(i),
+                  load_of(i % 2 == 0 ? 0 : 100));
+}
+
+HierarchicalUcbOptions of_two_clusters() {
+  HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v2());
+  options.clusters = 2;
+  options.subsample = 1.0;
+  options.cluster_by_time = false;
+  options.cluster_features = {"load"};
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("HierarchicalUcb: how many right kernels the first clustering waits for") {
+  for (const std::size_t each : {1, 2, 4}) {
+    HierarchicalUcbOptions options = of_two_clusters();
+    options.kernels_per_cluster = each;
+    ToldBandit bandit(options);
+    tell_in_two_places(bandit, 2 * each - 1);
+    CHECK(bandit.policy.clusters() == 1);
+    bandit.kernel(0, "a", 10, load_of(100));
+    CHECK(bandit.policy.clusters() == 2);
+  }
+}
+
+TEST_CASE("HierarchicalUcb: a new kernel is in the cluster of the nearest center, or in its parent's") {
+  for (const bool chosen : {false, true}) {
+    HierarchicalUcbOptions options = of_two_clusters();
+    options.placing = chosen ? KernelPlacing::chosen : KernelPlacing::nearest;
+    ToldBandit bandit(options);
+    tell_in_two_places(bandit, 4);
+    REQUIRE(bandit.policy.cluster_of(0) != bandit.policy.cluster_of(1));
+    bandit.kernel(0, "a", 9, load_of(99));
+    CHECK(bandit.policy.cluster_of(4) == bandit.policy.cluster_of(chosen ? 0 : 1));
+  }
+}
+
+TEST_CASE("HierarchicalUcb: statistics after clustering anew, from the log or as they were") {
+  for (const bool rebuilt : {true, false}) {
+    HierarchicalUcbOptions options = of_two_clusters();
+    options.rebuilt = rebuilt;
+    ToldBandit bandit(options);
+    // All pulls are of the kernel at 100; those before there are clusters count for number 0.
+    bandit.kernel(0, "", 10, load_of(0));
+    bandit.kernel(0, "a", 9, load_of(100));
+    bandit.kernel(1, "b", 8, load_of(0));
+    bandit.kernel(1, "b", 8, load_of(100));
+    REQUIRE(bandit.policy.clusters() == 2);
+    const std::size_t high = bandit.policy.cluster_of(1), low = bandit.policy.cluster_of(0);
+    CHECK(bandit.policy.statistics(rebuilt ? high : 0, 1).pulls == 2);
+    CHECK(bandit.policy.statistics(rebuilt ? low : 0, 0).pulls == 1);
+    CHECK(bandit.policy.statistics(rebuilt ? low : 1, 1).pulls == 0);
+    // Later pulls count for the cluster that the kernel is in, and once.
+    bandit.kernel(1, "b", 8, load_of(0));
+    CHECK(bandit.policy.statistics(high, 1).pulls == (rebuilt ? 3 : high == 0 ? 3 : 1));
+  }
+}
+
+TEST_CASE("HierarchicalUcb: clusters are made anew when the right kernels have doubled, or by trials alone") {
+  for (const bool doubled : {true, false}) {
+    HierarchicalUcbOptions options = of_two_clusters();
+    options.recluster_doubled = doubled;
+    options.recluster_every = 100;
+    ToldBandit bandit(options);
+    for (int i = 0; i < 4; ++i) bandit.kernel(0, "a", 10, load_of(0));  // of one kind: one cluster
+    REQUIRE(bandit.policy.clusters() == 1);
+    for (int i = 0; i < 4; ++i) bandit.kernel(0, "a", 10, load_of(100));
+    CHECK(bandit.policy.clusters() == (doubled ? 2 : 1));
+  }
+}
+
+TEST_CASE("HierarchicalUcb: where all strategies are masked, which one is left") {
+  const auto left = [](double reach, double a, double b) {
+    HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v2());
+    options.targets = {{"a", "a"}, {"b", "b"}};
+    options.mask_reach = reach;
+    ToldBandit bandit(options);
+    Features features;
+    features.set("a", a);
+    features.set("b", b);
+    bandit.kernel(0, "", 10, features);
+    return bandit.next();
+  };
+  CHECK(left(100, 90, 80) == "b");
+  CHECK(left(1, 90, 80) == "a");  // neither is near the threshold: the first
+  CHECK(left(1, 90, 75.5) == "b");
+  CHECK(left(1, 75.2, 75.5) == "a");
+}
+
+TEST_CASE("HierarchicalUcb: the softmax of what was not measured goes by speed, or takes the fastest") {
+  for (const bool fastest : {true, false}) {
+    HierarchicalUcbOptions options = named(HierarchicalUcbOptions::v2(), {"a"});
+    options.targets = {{"a", "load"}};
+    options.unknown_room = fastest ? UnknownRoom::fastest : UnknownRoom::speed;
+    std::set<std::uint64_t> drawn;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+      options.seed = seed;
+      ToldBandit bandit(options);
+      bandit.kernel(0, "", 10);
+      bandit.kernel(0, "a", 9.99);
+      drawn.insert(number(bandit.policy.ask(1).at(0).parents.front()));
+    }
+    CHECK(drawn == (fastest ? std::set<std::uint64_t>{1} : std::set<std::uint64_t>{0, 1}));
+  }
+}
+
 TEST_CASE("HierarchicalUcb: a strategy whose condition is false is not proposed for that kernel") {
   for (HierarchicalUcbOptions options :
        {HierarchicalUcbOptions{}, HierarchicalUcbOptions::v1(), HierarchicalUcbOptions::v2()}) {

@@ -136,6 +136,7 @@ TEST_CASE("HierarchicalUcb: strategies whose target is saturated in a cluster ar
 TEST_CASE("HierarchicalUcb: misuse is refused") {
   CHECK_THROWS_AS(HierarchicalUcb({.clusters = 0}), ConfigError);
   CHECK_THROWS_AS(HierarchicalUcb({.recluster_every = 0}), ConfigError);
+  CHECK_THROWS_AS(HierarchicalUcb({.kernels_per_cluster = 0}), ConfigError);
 }
 
 TEST_CASE("HierarchicalUcb: a quarter less regret than flat UCB on the landscape with hidden compatibility") {

@@ -193,7 +193,12 @@ TEST_CASE("lint: a default that fails or is wrong, a reference that fails") {
   };
   check_has(linted(runner), "element 60 is nothing");
   runner.reference_failure = "no such function";
-  check_has(linted(runner), "error: the reference fails (shape odd): no such function");
+  std::string with_reference = axpy;
+  with_reference.replace(with_reference.rfind('}'), 1,
+                         R"(, "reference": {"source": {"text": "void r() {}"}, "function": "r"}})");
+  check_has(linted(runner, with_reference.c_str()),
+            "error: the reference fails (shape odd): no such function; correct the reference");
+  check_has(linted(runner), "error: the default fails (shape odd): no such function; correct the kernel");
 }
 
 TEST_CASE("lint: two runs that differ") {

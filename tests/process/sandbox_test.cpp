@@ -156,8 +156,11 @@ TEST_CASE("sandbox: what uses devices may write below its own /proc, and not int
   const std::string child = "(" + rename + ") 2>/dev/null; echo done";
   for (const Sandbox sandbox : working()) {
     CAPTURE(to_string(sandbox));
-    CHECK(output(sandbox, child, true) == "renamed\ndone\n");
-    CHECK(output(sandbox, own, true) == "renamed\ndone\n");
+    // A container's /proc is read-only in bubblewrap where it cannot mount another.
+    const bool writable = sandbox == Sandbox::landlock || sandbox_status(sandbox).mounts_proc;
+    const std::string renamed = writable ? "renamed\ndone\n" : "done\n";
+    CHECK(output(sandbox, child, true) == renamed);
+    CHECK(output(sandbox, own, true) == renamed);
     CHECK(output(sandbox, others, true) == "done\n");
     if (sandbox == Sandbox::landlock) CHECK(output(sandbox, own, false) == "done\n");
   }

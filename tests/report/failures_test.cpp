@@ -44,6 +44,20 @@ TEST_CASE(
   CHECK(reasons.groups()[0].reason.size() == 120);
 }
 
+TEST_CASE("FailureReasons: a write outside of the arrays is a kind of its own, whatever the words") {
+  FailureReasons reasons;
+  Evaluation outside = Evaluation::failed(Verdict::cheated, "the same words");
+  CHECK(reasons.add(TrialId{1}, outside));
+  outside.overrun = Overrun{"y", 9, 9};
+  CHECK(reasons.add(TrialId{2}, outside));
+  CHECK_FALSE(reasons.add(TrialId{3}, outside));
+  const auto groups = reasons.groups();
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].shown() == "out_of_bounds");
+  CHECK(groups[0].verdict == Verdict::cheated);
+  CHECK(groups[1].shown() == "cheated");
+}
+
 TEST_CASE("short_reason: the line that names an error, else the first, cut between characters") {
   CHECK(short_reason("In file included from a.hpp\n  kernel.cpp:3:1: error: no x\nnote: here") ==
         "kernel.cpp:3:1: error: no x");

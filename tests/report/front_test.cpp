@@ -75,6 +75,22 @@ TEST_CASE("objectives_of: what a store of others says, or the time") {
   CHECK(objectives_of(info).rows().size() == 2);
 }
 
+TEST_CASE("format_objectives: each value with its name and direction, and the scalar of several") {
+  Outcome outcome;
+  outcome.evaluation = Evaluation::succeeded(2e-3);
+  outcome.evaluation.features.set("energy_joules", 4.0);
+  outcome.evaluation.features.set("steps", 12.0);
+  outcome.evaluation.features.set("unchecked.steps", 1.0);
+  outcome.objective = 0.125;
+  CHECK(format_objectives({}, outcome) == "2.000 ms");
+  CHECK(format_objectives(Objectives::parse("maximize rate = 1 / time"), outcome) ==
+        "rate 500, higher is better");
+  CHECK(format_objectives(Objectives::parse("time; energy_joules; steps"), outcome) ==
+        "time 2.000 ms, lower is better; energy_joules 4, lower is better; steps 12, lower is better, as the "
+        "kernel says; scalar 0.125");
+  CHECK(format_objectives(Objectives::parse("watts"), outcome) == "2.000 ms");  // never observed
+}
+
 TEST_CASE("format_best: in the words of what was minimized or maximized") {
   RunInfo info;
   CHECK(format_best(info, 1e-3) == "1.000 ms");

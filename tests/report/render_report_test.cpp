@@ -102,6 +102,25 @@ TEST_CASE("report_html: no text of a run becomes markup, and the page may connec
   CHECK(read["runs"][0]["exchanges"][0]["reply"] == told);
 }
 
+TEST_CASE("report_json: which trials wrote outside of their arrays, where any did") {
+  RunRow run;
+  std::vector<StoredTrial> trials(3);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    trials[i].point = "[]";
+    trials[i].outcome.id = TrialId{i};
+    trials[i].outcome.evaluation = Evaluation::failed(Verdict::cheated, "the same words");
+  }
+  const ReportModel plain = report_of(run, trials);
+  CHECK(!nlohmann::json::parse(report_json({&plain, 1}))["runs"][0]["trials"].contains("out_of_bounds"));
+  trials[1].outcome.evaluation.overrun = Overrun{"y", 9, 9};
+  const ReportModel report = report_of(run, trials);
+  const auto told = nlohmann::json::parse(report_json({&report, 1}))["runs"][0];
+  CHECK(told["trials"]["out_of_bounds"] == nlohmann::json{false, true, false});
+  CHECK(told["trials"]["verdict"][1] == static_cast<int>(Verdict::cheated));
+  CHECK(told["failures"][0]["verdict"] == "cheated");
+  CHECK(told["failures"][1]["verdict"] == "out_of_bounds");
+}
+
 TEST_CASE("report_json: cost, checkpoints, memory and causes of waiting of the runs that have them") {
   StoredRun stored;
   const auto plain = report_of(stored.store, stored.run);

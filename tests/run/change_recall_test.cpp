@@ -126,7 +126,11 @@ TEST_CASE("change recall: the text has a success with its diff, failures in a li
               [](auto& c) {
                 c.verdict = Verdict::wrong_result, c.progress = 0.7, c.reason = "c[3]: 1 instead of 2";
               }),
-       edited(failed_change(4, "fusion"), [](auto& c) { c.reason = failed_change(2, "fusion").reason; })},
+       edited(failed_change(4, "fusion"), [](auto& c) { c.reason = failed_change(2, "fusion").reason; }),
+       edited(failed_change(5, "unrolling"),
+              [](auto& c) {
+                c.verdict = Verdict::cheated, c.reason = "y[9]", c.overrun = Overrun{"y", 9, 9};
+              })},
       scene);
   const std::string text = recall.text("bandwidth", {"tiling"});
   check_has(text, "Faster:\n- tiling, on matmul");
@@ -134,6 +138,7 @@ TEST_CASE("change recall: the text has a success with its diff, failures in a li
   check_has(text, "```diff\n--- device\n+++ device\n@@ -1,1 +1,1 @@\n-slow1\n+fast\n```\n");
   check_has(text, "build_failed: kernel.cpp:1: error: no fusion2\n");
   CHECK(text.find("more of it") == std::string::npos);  // one line of a reason
+  check_has(text, "out_of_bounds: y[9]\n");
   check_has(text, "wrong_result, 70 % of the way to a right result: c[3]: 1 instead of 2\n");
   // The same failure of the same strategy is told once.
   CHECK(text.find("no fusion2") == text.rfind("no fusion2"));

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernelsearch/problem/read_problem.hpp"
+#include "kernelsearch/run/run.hpp"
 #include "support/check_has.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -51,6 +52,29 @@ Checked checked(const Problem& problem, ProblemCheckOptions options = {}) {
 constexpr const char* good = "for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;";
 
 }  // namespace
+
+TEST_CASE("check_problem: tune says of OpenMP without `threads` what check says") {
+  Problem problem = problem_with(
+      "\\n#pragma omp parallel for\\n for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;", R"("SAME": [1, 2])");
+  problem.build.flags = {"-O2", "-fopenmp"};
+  struct Said : RunObserver {
+    void on_message(std::string_view text) override { all += std::string(text) + "\n"; }
+    std::string all;
+  } said;
+  const TemporaryFolder folder;
+  RunStore store(folder.path() / "runs.db");
+  RunParts parts;
+  parts.store = &store;
+  parts.observer = &said;
+  RunOptions options{.policy = "exhaustive", .budget = "1"};
+  (void)Run::start(problem, options, std::move(parts));
+  const std::string hint = "the kernel is built with OpenMP and runs in one thread";
+  check_has(said.all, hint + ": set \"threads\" in the problem to the number that it may use");
+  CHECK(said.all.find("would not pass") == std::string::npos);
+  ProblemCheckOptions quick;
+  quick.quick = true;
+  check_has(checked(problem, quick).text, "note: " + hint);
+}
 
 TEST_CASE("check_problem: a tunable that is used nowhere, and one whose use changes nothing") {
   const Problem problem =

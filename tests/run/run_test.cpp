@@ -740,7 +740,58 @@ TEST_CASE("Run: objectives that cannot be had, or that nothing goes by, are refu
   }
   options.objectives = "time energy";
   check_refused(place, options, "an objective is not understood");
-  options = submits();
   options.objectives = "maximize waste = time";
-  check_refused(place, options, "go by the time alone");
+  options.policy.clear();
+  options.system = "cuda_skill_v2";
+  check_refused(
+      place, options,
+      "cuda_skill_v2 goes by the time alone: it chooses methods by the kernel's place in the roofline, "
+      "which is made of times: maximize waste = time; search the tunables with a policy, e.g. nsga2, "
+      "or with the system helion_lfbo, hand kernels in with the policy submit, or give --objectives "
+      "time");
+  options.system = "greedy_refine";
+  check_refused(place, options, "its model is asked for a faster kernel and is told times");
+}
+
+TEST_CASE("Run: kernels from outside go by any objectives, and so does the search of their tunables") {
+  Place place;
+  Problem problem = small_problem();
+  RunParts parts;
+  parts.evaluator = Words{problem, place.gate};
+  parts.store = place.store.get();
+  RunOptions options = submits();
+  options.objectives = "maximize waste = time";
+  Run run = Run::start(problem, options, std::move(parts));
+  (void)run.step({});
+  REQUIRE(run.submit(with_code("fast")));
+  const auto seconds = [&](TrialId id) {
+    return place.store->trial(run.id(), id)->outcome.evaluation.measurement.seconds;
+  };
+  CHECK(seconds(TrialId{1}) < seconds(TrialId{0}));
+  CHECK(place.store->best_trial(run.id())->outcome.id == TrialId{0});
+  REQUIRE(run.submit(with_code("other")));  // made from the best
+  CHECK(place.store->trial(run.id(), TrialId{2})->outcome.parents == std::vector<TrialId>{TrialId{0}});
+  const TuneReport report = run.tune({.trial = TrialId{1}, .trials = 30, .policy = "exhaustive"});
+  REQUIRE(report.best);
+  // All of them are tried: the best is the slowest.
+  double slowest = seconds(TrialId{1});
+  for (const TrialId id : report.trials) slowest = std::max(slowest, seconds(id));
+  CHECK(seconds(*report.best) == slowest);
+  CHECK(slowest > seconds(TrialId{1}));
+}
+
+TEST_CASE("Run: a system that goes by what its policy is told takes any objectives") {
+  const Place place;
+  RunOptions options = policy("", "40");
+  options.system = "helion_lfbo";
+  options.objectives = "maximize waste = time";
+  RunParts parts;
+  parts.evaluator = Words{small_problem(), place.gate};
+  parts.store = place.store.get();
+  Run run = Run::start(small_problem(), options, std::move(parts));
+  (void)run.step({});
+  double slowest = 0;
+  for (const StoredTrial& trial : place.store->trials(run.id()))
+    if (trial.outcome.ok()) slowest = std::max(slowest, trial.outcome.evaluation.measurement.seconds);
+  CHECK(place.store->best_trial(run.id())->outcome.evaluation.measurement.seconds == slowest);
 }

@@ -26,9 +26,14 @@ using nlohmann::json;
 using support::small_problem;
 using support::Words;
 
+/// Code that says these words. A comment would not tell it from code that says others.
+inline std::string words_line(const std::string& words) {
+  return "inline const char* const words = \"" + words + "\";\n";
+}
+
 /// A kernel of the problem with these words in it.
 inline std::string code_with(const std::string& words) {
-  return "// " + words + "\n" + small_problem().kernel.regions.device;
+  return words_line(words) + small_problem().kernel.regions.device;
 }
 
 /// A root with the problem in the folder `twice`, a store beside it, and options for a book on both.

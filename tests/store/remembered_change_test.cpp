@@ -61,6 +61,9 @@ TEST_CASE("remembered change: what is written reads back, every member of it") {
   failed.verdict = Verdict::wrong_result;
   failed.reason = "c[3]: \"1\" instead of 2\n\ttab";
   CHECK(change_from_text(change_text(failed)) == failed);
+  failed.verdict = Verdict::cheated;
+  failed.overrun = Overrun{"y", -3, 9};
+  CHECK(change_from_text(change_text(failed)) == failed);
 }
 
 TEST_CASE("remembered change: what the format does not allow is refused by name") {
@@ -70,6 +73,8 @@ TEST_CASE("remembered change: what the format does not allow is refused by name"
   using nlohmann::json;
   refused("", "no remembered change");
   refused("[]", "no remembered change");
+  refused(with("overrun", {{"array", "y"}}), "overrun is not that of a refused change");  // of a right one
+  refused(with("overrun", "y"), "overrun");
   refused(with("change_format", 2), "another format");
   refused(with("id", "12"), "id is not 64 hexadecimal digits");
   refused(with("id", std::string(64, 'X')), "id is not 64 hexadecimal digits");
@@ -162,7 +167,7 @@ TEST_CASE("RunStore: a store of the second version gets a memory and keeps its r
   { RunStore(file).begin_run({.name = "old", .problem = "p", .device = "d"}); }
   run_sql(file,
           "DROP TABLE changes; ALTER TABLE trials DROP COLUMN rationale; ALTER TABLE runs DROP COLUMN times; "
-          "DROP TABLE spans; PRAGMA user_version = 2");
+          "DROP TABLE spans; ALTER TABLE trials DROP COLUMN overrun; PRAGMA user_version = 2");
   RunStore store(file);
   CHECK(store.changes().empty());
   store.put_change(changed(1));

@@ -258,7 +258,7 @@ TEST_CASE("RunStore: a store of the first version is brought up to date and has 
     execute(folder / "runs.db", (std::string("ALTER TABLE runs DROP COLUMN ") + column).c_str());
   execute(folder / "runs.db",
           "DROP TABLE changes; ALTER TABLE trials DROP COLUMN rationale; ALTER TABLE runs DROP COLUMN times; "
-          "DROP TABLE spans; PRAGMA user_version = 1");
+          "DROP TABLE spans; ALTER TABLE trials DROP COLUMN overrun; PRAGMA user_version = 1");
   RunStore store(folder / "runs.db");
   CHECK(store.best_trial(run)->outcome.id == TrialId{1});
   CHECK(!store.finalists(run));
@@ -290,11 +290,56 @@ TEST_CASE("RunStore: a store of version 5 has no bars, and gets those of its nex
     RunStore store(folder / "runs.db");
     run = four_trials(store);
   }
-  execute(folder / "runs.db", "DROP TABLE spans; PRAGMA user_version = 5");
+  execute(folder / "runs.db",
+          "DROP TABLE spans; ALTER TABLE trials DROP COLUMN overrun; PRAGMA user_version = 5");
   RunStore store(folder / "runs.db");
   CHECK(store.spans(run).empty());
   store.add_spans(run, std::vector{RunSpan{"build", "", TrialId{1}, 0, 1}});
   CHECK(store.spans(run).size() == 1);
+}
+
+TEST_CASE("RunStore: version 6 told a write outside of the arrays in words alone, and is told as one since") {
+  const TemporaryFolder folder;
+  RunId run{};
+  const auto failed = [](const char* reason) { return Evaluation::failed(Verdict::cheated, reason); };
+  const Evaluation outside = failed("it wrote outside of its arrays: y[9], past the end of y (9 elements)"),
+                   faked = failed("it changed its input x");
+  {
+    RunStore store(folder / "runs.db");
+    run = store.begin_run(info());
+    Rng rng(8);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      StoredTrial told = trial(rng, i);
+      told.outcome.evaluation = i == 0 ? outside : faked;
+      store.add_trial(run, {}, told);
+    }
+    Outcome later = store.trial(run, TrialId{2})->outcome;
+    later.evaluation = outside;
+    store.add_revision(run, {}, later);
+    store.put_result("outside", "d", outside);
+    store.put_result("faked", "d", faked);
+    store.add_inner(run, TrialId{0}, {0, "a", outside});
+    store.add_inner(run, TrialId{0}, {1, "b", faked});
+  }
+  execute(folder / "runs.db",
+          "INSERT INTO results VALUES('other', 'd', '', 'damaged'); "
+          "ALTER TABLE trials DROP COLUMN overrun; PRAGMA user_version = 6");
+  const RunStore store(folder / "runs.db");
+  CHECK(store.trial(run, TrialId{0})->outcome.evaluation.overrun == Overrun{});
+  CHECK(!store.trial(run, TrialId{1})->outcome.evaluation.overrun);
+  CHECK(store.trial(run, TrialId{2})->outcome.evaluation.overrun == Overrun{});
+  CHECK(store.find_result("outside")->evaluation.overrun == Overrun{});
+  CHECK(!store.find_result("faked")->evaluation.overrun);
+  const auto inner = store.inner_trials(run);
+  CHECK(inner[0].trial.evaluation.overrun == Overrun{});
+  CHECK(!inner[1].trial.evaluation.overrun);
+  std::size_t revisions = 0;
+  for (const auto& event : store.events(run))
+    if (const auto* const revised = std::get_if<StoredRevision>(&event)) {
+      ++revisions;
+      CHECK(revised->outcome.evaluation.overrun == Overrun{});
+    }
+  CHECK(revisions == 1);
 }
 
 TEST_CASE("RunStore: runs are found by number, name, filter and as the latest") {

@@ -72,6 +72,13 @@ inline Evaluation evaluation(Rng& rng) {
   }
   for (std::uint64_t i = rng.below(4); i > 0; --i) e.features.set(awkward_text(rng), awkward_number(rng));
   e.phases = {rng.uniform(), rng.uniform(), rng.uniform()};
+  if (rng.chance(0.3)) {
+    e.overrun = Overrun{awkward_text(rng)};
+    if (rng.chance(0.5)) {
+      e.overrun->index = static_cast<std::int64_t>(rng());
+      e.overrun->elements = rng();
+    }
+  }
   e.tuned_key = awkward_text(rng);
   e.provenance = awkward_text(rng);
   return e;
@@ -111,7 +118,7 @@ inline bool same(const Measurement& a, const Measurement& b) {
 inline bool same(const Evaluation& a, const Evaluation& b) {
   return a.verdict == b.verdict && a.progress == b.progress && a.reason == b.reason &&
          same(a.measurement, b.measurement) && a.features == b.features && a.phases.build == b.phases.build &&
-         a.phases.check == b.phases.check && a.phases.measure == b.phases.measure &&
+         a.phases.check == b.phases.check && a.phases.measure == b.phases.measure && a.overrun == b.overrun &&
          a.tuned_key == b.tuned_key && a.provenance == b.provenance;
 }
 

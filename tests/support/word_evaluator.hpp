@@ -33,8 +33,8 @@ inline const char* const problem_text = R"json({
                 "source": {"text": "void twice_reference(int n, const real* x, real* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"}}})json";
 
 /// Judges by words: `fast` halves the time, `bug` is a wrong result and so is `fragile` where the tunable
-/// FAST is on, `broken` is refused by the compiler, `wait` takes until it is told to stop or `open` is
-/// called. A tunable TILE of the kernel's own is best at 16.
+/// FAST is on, `overrun` writes outside of its arrays, `broken` is refused by the compiler, `wait` takes
+/// until it is told to stop or `open` is called. A tunable TILE of the kernel's own is best at 16.
 struct Words {
   struct Artifact {
     Candidate candidate;
@@ -84,6 +84,11 @@ struct Words {
     const auto fast_at = space.find("FAST");
     if (has("fragile") && fast_at && to_number(space.value(c.config, *fast_at)) != 0)
       return Evaluation::failed(Verdict::wrong_result, "y[0] is 5 instead of 6", 0.5);
+    if (has("overrun")) {
+      Evaluation outside = Evaluation::failed(Verdict::cheated, "it wrote outside of its arrays: y[37]");
+      outside.overrun = Overrun{"y", 37, 37};
+      return outside;
+    }
     if (has("bug")) return Evaluation::failed(Verdict::wrong_result, "y[3] is 7 instead of 6", 0.5);
     double seconds = has("fast") ? 0.5 : 1.0;
     if (const auto tile = space.find("TILE"))

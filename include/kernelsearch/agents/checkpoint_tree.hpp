@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -87,8 +88,9 @@ class CheckpointTree {
   [[nodiscard]] const Checkpoint* best() const noexcept;
   [[nodiscard]] CheckpointComparison compare(std::string_view first, std::string_view second) const;
 
-  /// The tree as text, indented by descent, with objectives, speedups over the first, tips and notes.
-  [[nodiscard]] std::string describe() const;
+  /// The tree as text, indented by descent, with objectives, gains over the first, tips and notes. `shown`
+  /// says an objective in words; without it it is a number.
+  [[nodiscard]] std::string describe(const std::function<std::string(double)>& shown = nullptr) const;
 
   [[nodiscard]] std::string to_json() const;
   /// ConfigError with `source`, line and place for what does not fit.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -51,6 +52,7 @@ class ConfigHistory {
     double objective = 0.0;
     Verdict verdict = Verdict::ok;
     std::string reason;
+    std::optional<Overrun> overrun;
   };
   [[nodiscard]] std::vector<const Result*> ranked() const;
   [[nodiscard]] std::string patterns_text(std::span<const Result* const> best) const;

@@ -104,6 +104,7 @@ class Workflow {
     std::size_t node = 0, strategy = 0;
     double best_before = 0.0;
     std::vector<std::size_t> children;
+    std::string_view verdict = {};     ///< of the last of them, as it is shown
     std::string ruled_out = {};        ///< why it does not apply to the kernel, where that was said
     bool unanswered = false;           ///< the model could not be reached
     std::optional<TrialId> twin = {};  ///< the right kernel that it led to again

@@ -12,6 +12,7 @@
 #include "kernelsearch/core/ids.hpp"
 #include "kernelsearch/core/measurement.hpp"
 #include "kernelsearch/core/move.hpp"
+#include "kernelsearch/core/overrun.hpp"
 #include "kernelsearch/core/verdict.hpp"
 
 namespace kernelsearch {
@@ -28,9 +29,10 @@ struct PhaseSeconds {
 /// What an evaluator says of one candidate.
 struct Evaluation {
   Verdict verdict = Verdict::ok;
-  double progress = 1.0;    ///< see graded_progress; set it with `failed()` for anything but ok
-  std::string reason;       ///< why it failed, in words a person or a model can act on; empty when ok
-  Measurement measurement;  ///< meaningful when ok
+  double progress = 1.0;  ///< see graded_progress; set it with `failed()` for anything but ok
+  std::string reason;     ///< why it failed, in words a person or a model can act on; empty when ok
+  std::optional<Overrun> overrun = {};  ///< where it wrote outside of its arrays, if that is why it failed
+  Measurement measurement;              ///< meaningful when ok
   Features features;
   PhaseSeconds phases;
   std::string

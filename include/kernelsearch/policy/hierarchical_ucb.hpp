@@ -25,10 +25,10 @@ namespace kernelsearch {
 /// regression of whether the strategy will gain. Options::v1() and v2() are the two published versions.
 ///
 /// Departures, all of which v1() and v2() keep: after clustering anew the statistics are rebuilt from the log
-/// of pulls (the published code leaves rewards with clusters that are gone); rewards are clipped to [-1, 1];
-/// outstanding pulls count with the mean so far; a feature that was not measured counts as the average one;
-/// what failed belongs to its parent's cluster and is rewritten only when no right kernel has a strategy
-/// left.
+/// of pulls (the published code leaves rewards with clusters that are gone: `rebuilt`); rewards are clipped
+/// to [-1, 1]; outstanding pulls count with the mean so far; a feature that was not measured counts as the
+/// average one; what failed belongs to its parent's cluster and is rewritten only when no right kernel has a
+/// strategy left.
 class HierarchicalUcb {
  public:
   using Proposal = Move;

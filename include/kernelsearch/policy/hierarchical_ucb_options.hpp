@@ -59,14 +59,32 @@ enum class KernelChoice : std::uint8_t {
   softmax,     ///< drawn by the softmax of the fractions of the hardware left, else of the speeds (v2)
 };
 
+/// The cluster of a new right kernel, until the next clustering.
+enum class KernelPlacing : std::uint8_t {
+  nearest,  ///< that of the nearest center
+  chosen,   ///< its parent's, which was chosen (the authors' code of v2)
+};
+
+/// How much of the hardware is left where a strategy's target was not measured.
+enum class UnknownRoom : std::uint8_t {
+  speed,    ///< by speed: the best time, divided by the kernel's
+  fastest,  ///< the fastest kernel of the cluster is taken, without a draw (the authors' code of v2)
+};
+
 /// The defaults are ours, chosen on the landscape of bench/regret_bench.cpp (see docs/moves.md); `v1` and
 /// `v2` are KernelBand's.
 struct HierarchicalUcbOptions {
   std::vector<std::string> strategies = {};  ///< names that the generator knows
   std::uint64_t seed = 0;
 
-  std::size_t clusters = 3;                        ///< at most; 1: none, a flat bandit with heads
-  std::size_t recluster_every = 10;                ///< trials; and whenever the right kernels have doubled
+  std::size_t clusters = 3;             ///< at most; 1: none, a flat bandit with heads
+  std::size_t recluster_every = 10;     ///< trials; and whenever the right kernels have doubled
+  bool recluster_doubled = true;        ///< the second of these
+  std::size_t kernels_per_cluster = 2;  ///< right ones, which the first clustering waits for
+  KernelPlacing placing = KernelPlacing::nearest;
+  /// After clustering anew the statistics are computed again from the log of pulls; if not, rewards stay with
+  /// the number that a cluster had (the authors' code of v2).
+  bool rebuilt = true;
   double subsample = 0.1;                          ///< share of the pool that k-means++ seeds from
   std::vector<std::string> cluster_features = {};  ///< names in Evaluation::features; none: all
   std::vector<std::string> log_features = {};      ///< of these, taken as ln(1 + x); of none below -1
@@ -91,6 +109,7 @@ struct HierarchicalUcbOptions {
 
   KernelChoice kernel = KernelChoice::compatible;
   double temperature = 0.1;  ///< of the softmax
+  UnknownRoom unknown_room = UnknownRoom::speed;
   /// Weight of ln(T(kernel) / T(best)), taken from the score: gains on a kernel that lags behind the best are
   /// worth less to the search than the reward says. 0: as published, where only the reward counts.
   double lag = 5.0;
@@ -107,6 +126,9 @@ struct HierarchicalUcbOptions {
   std::vector<StrategyTarget> targets = {};  ///< none: no mask
   double saturated =
       75.0;  ///< percent from which on a target masks its strategies; one strategy is always left
+  /// If all are masked, the one is left whose target is used least, of those less than this many percent
+  /// above `saturated`; if there are none, the first (1 in the authors' code of v2).
+  double mask_reach = 100.0;
 
   MoveReward reward = {};
   MoveLimits limits = {};

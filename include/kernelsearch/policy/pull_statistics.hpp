@@ -55,6 +55,8 @@ class PullStatistics {
     clear(arms);
     follow(ledger, arm_of);
   }
+  /// More or fewer arms; those that stay keep what they have.
+  void resize(std::size_t arms) { arms_.resize(arms); }
 
   [[nodiscard]] const ArmStatistics& operator[](std::size_t arm) const { return arms_[arm]; }
   /// Pulls of all arms.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct LintOptions {
 /// What can be seen without running: nothing to time, nothing to tune, one shape only, only sizes that powers
 /// of two divide, sizes too small to time.
 [[nodiscard]] std::vector<LintFinding> lint_static(const Problem& problem);
+
+/// The finding that a host's kernel is built with OpenMP, and that the problem allows it one thread.
+[[nodiscard]] std::optional<LintFinding> openmp_in_one_thread(const Problem& problem);
 
 /// `lint_static` and what running shows: a reference or default that fails or gives no numbers, a default
 /// outside of the tolerance, two runs that differ, an output that is constant, one that ignores the inputs or

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "kernelsearch/core/outcome.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/store/run_store.hpp"
 
 namespace kernelsearch {
@@ -17,9 +20,12 @@ namespace kernelsearch {
 /// Trials that failed alike.
 struct FailureGroup {
   Verdict verdict{};
-  std::string reason;  ///< of the first of them, on one line
+  std::optional<Overrun> overrun;  ///< of the first of them; all of a group have one, or none has
+  std::string reason;              ///< of the first of them, on one line
   std::uint64_t count = 0;
   TrialId trial{};  ///< the first of them
+
+  [[nodiscard]] std::string_view shown() const noexcept { return shown_verdict(verdict, overrun); }
 };
 
 /// Why trials failed, from any source of outcomes. Failures are alike when verdict and reason are, numbers
@@ -34,7 +40,7 @@ class FailureReasons {
   [[nodiscard]] std::vector<FailureGroup> groups() const;
 
  private:
-  std::map<std::pair<Verdict, std::string>, FailureGroup> groups_;
+  std::map<std::tuple<Verdict, bool, std::string>, FailureGroup> groups_;  // bool: whether it has an overrun
 };
 
 /// Why the trials of a run failed.

@@ -56,6 +56,10 @@ struct ParetoFront {
 /// objective with the name, or the scalar of several.
 [[nodiscard]] std::string format_best(const RunInfo& run, double objective);
 
+/// What a right trial came to in each objective: `waste 1.006, higher is better`, with a `; ` between each
+/// two and the scalar after several. The time of a call where that is all that counts.
+[[nodiscard]] std::string format_objectives(const Objectives& objectives, const Outcome& outcome);
+
 /// `name=value` of each tunable of a trial.
 [[nodiscard]] std::string settings_line(const StoredTrial& trial);
 

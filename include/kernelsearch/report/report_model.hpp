@@ -84,9 +84,10 @@ struct ReportTrial {
   std::vector<TrialId> parents;
   std::string kind;  ///< of the move that made it; empty for points of a space
   std::vector<std::string> strategies;
-  std::string kernel;       ///< digest; empty where none was made
-  std::string reason;       ///< of a failure, in a line
-  bool unanswered = false;  ///< an outage: nobody made a candidate
+  std::string kernel;          ///< digest; empty where none was made
+  std::string reason;          ///< of a failure, in a line
+  bool unanswered = false;     ///< an outage: nobody made a candidate
+  bool out_of_bounds = false;  ///< see shown_verdict
   /// What models had been paid until it was told: tokens in and out; money where every price is known.
   std::uint64_t tokens = 0;
   double money = 0.0;

@@ -38,6 +38,9 @@ class RunCheckpoints {
   /// where another process works on the run; `working_here`: it is this process that does.
   std::string change(const CheckpointEdit& edit, bool working_here = false);
 
+  /// The tree as text, with what each came to in what the run minimizes or maximizes.
+  [[nodiscard]] std::string describe() const;
+
   /// The two against each other in words, without the lines that differ.
   [[nodiscard]] std::string compared(const std::string& first, const std::string& second) const;
 

@@ -57,6 +57,10 @@ class RunManager {
   /// the run began.
   [[nodiscard]] std::optional<RunId> start(const RunRequest& request, const RunCall& call);
 
+  /// What a run of this request would minimize or maximize. ConfigError for a problem or objectives that do
+  /// not read.
+  [[nodiscard]] Objectives objectives_of(const RunRequest& request) const;
+
   /// As in Run. ConfigError where another call works on the run.
   StepReport step(RunId run, const StepLimit& limit, const RunCall& call);
   std::optional<TrialId> submit(RunId run, const Submission& submission, const RunCall& call);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <optional>
+
 #include "kernelsearch/problem/problem.hpp"
 #include "kernelsearch/store/kernel_codec.hpp"
 #include "kernelsearch/store/run_store.hpp"
@@ -17,5 +19,10 @@ namespace kernelsearch {
 /// tunables have changed since.
 [[nodiscard]] Candidate stored_candidate(const RunStore& store, const Problem& problem,
                                          const StoredTrial& trial);
+
+/// The first other trial of the run with the same kernel, up to comments and constraints that change nothing,
+/// at the same settings.
+[[nodiscard]] std::optional<TrialId> stored_twin(const RunStore& store, const Problem& problem, RunId run,
+                                                 const StoredTrial& trial);
 
 }  // namespace kernelsearch

@@ -37,6 +37,8 @@ void to_json(nlohmann::json& json, const Measurement& measurement);
 void from_json(const nlohmann::json& json, Measurement& measurement);
 void to_json(nlohmann::json& json, const Features& features);
 void from_json(const nlohmann::json& json, Features& features);
+void to_json(nlohmann::json& json, const Overrun& overrun);
+void from_json(const nlohmann::json& json, Overrun& overrun);
 void to_json(nlohmann::json& json, const Evaluation& evaluation);
 void from_json(const nlohmann::json& json, Evaluation& evaluation);
 void to_json(nlohmann::json& json, const Outcome& outcome);
@@ -73,6 +75,7 @@ template <class T>
 
 extern template std::string to_json_text(const Measurement&);
 extern template std::string to_json_text(const Features&);
+extern template std::string to_json_text(const Overrun&);
 extern template std::string to_json_text(const Evaluation&);
 extern template std::string to_json_text(const Outcome&);
 extern template std::string to_json_text(const FinalistComparison&);
@@ -80,6 +83,7 @@ extern template std::string to_json_text(const Move&);
 extern template std::string to_json_text(const Config&);
 extern template Measurement from_json_text(std::string_view);
 extern template Features from_json_text(std::string_view);
+extern template Overrun from_json_text(std::string_view);
 extern template Evaluation from_json_text(std::string_view);
 extern template Outcome from_json_text(std::string_view);
 extern template FinalistComparison from_json_text(std::string_view);

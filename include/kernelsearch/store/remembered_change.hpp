@@ -12,6 +12,7 @@
 
 #include "kernelsearch/core/measurement.hpp"
 #include "kernelsearch/core/move.hpp"
+#include "kernelsearch/core/overrun.hpp"
 #include "kernelsearch/core/verdict.hpp"
 
 namespace kernelsearch {
@@ -49,6 +50,7 @@ struct RememberedChange {
   Verdict verdict = Verdict::ok;
   double progress = 1.0;               ///< how far a failure came, see graded_progress
   std::string reason;                  ///< why it failed, its first lines
+  std::optional<Overrun> overrun;      ///< where it wrote outside of its arrays, if that is why
   std::optional<ChangeEffect> effect;  ///< where parent and child were right and timed
   std::string parent_kernel;           ///< digests
   std::string kernel;

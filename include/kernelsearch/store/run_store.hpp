@@ -43,7 +43,7 @@ struct StoreOptions {
 class RunStore {
  public:
   /// The version of the schema that this library writes.
-  static constexpr int schema_version = 6;
+  static constexpr int schema_version = 7;
 
   /// Opens the file, creating it and its folder when absent. A newer schema is refused, an older one is
   /// brought up to date.

@@ -125,6 +125,8 @@ struct SystemEntry {
   bool outlives_model = false;  ///< and goes on where no model gives a usable reply
   bool tunes = false;           ///< kernels that it writes can be tuned (SystemSetup::inner_trials)
   bool from_best = false;  ///< it can begin at another configuration than the default (SystemSetup::root)
+  /// Why it can go by nothing but the time, in words that follow a colon; empty: any objectives will do.
+  std::string_view needs_times = {};
   std::string_view instead_of_model = {};  ///< the option that, where it is given, makes it ask none
   ObservationLevel observation = ObservationLevel::times;
   SystemSearch (*make)(SystemSetup setup) = nullptr;

@@ -12,7 +12,6 @@
 #include "evaluator/gpu/device_source.hpp"
 #include "evaluator/gpu/hidden_shape_check.hpp"
 #include "evaluator/gpu/service_source.hpp"
-#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/problem/evaluate.hpp"
 
@@ -550,10 +549,7 @@ Evaluation DeviceJudge::judge(const GpuArtifact& artifact, const GpuArtifact* ba
     now_.rewrite_guards = true;
     // It wrote where it must not, so who knows what else is damaged.
     if (fault->verdict == Verdict::cheated) now_.worker->stop();
-    evaluation.verdict = fault->verdict;
-    evaluation.reason = clean_text(fault->reason);
-    evaluation.progress = graded_progress(fault->verdict, fault->right_share);
-    evaluation.measurement = {};
+    fail(evaluation, *fault);
   }
   return evaluation;
 }

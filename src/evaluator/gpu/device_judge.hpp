@@ -217,7 +217,7 @@ class DeviceJudge {
   [[nodiscard]] BufferId buffer_of(const Subject& subject, std::size_t shape, std::size_t slot,
                                    std::size_t argument) const;
   /// Where it wrote around an array, looked up now.
-  std::string outside_text(const Subject& subject, std::size_t shape, std::size_t slot, std::size_t argument);
+  Overrun overrun_of(const Subject& subject, std::size_t shape, std::size_t slot, std::size_t argument);
   /// Whether an output is part of what a result is known again by. One that is not checked could be different
   /// every time, so that nothing would be.
   [[nodiscard]] bool is_told_by_hash(std::size_t argument, const PlannedArgument& planned) const;

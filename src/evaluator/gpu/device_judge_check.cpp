@@ -162,20 +162,19 @@ BufferId DeviceJudge::buffer_of(const Subject& subject, std::size_t shape, std::
   return workspace ? *workspace : slot_buffer(shape, slot, argument);
 }
 
-std::string DeviceJudge::outside_text(const Subject& subject, std::size_t shape, std::size_t slot,
-                                      std::size_t argument) {
+Overrun DeviceJudge::overrun_of(const Subject& subject, std::size_t shape, std::size_t slot,
+                                std::size_t argument) {
   const BufferId buffer = buffer_of(subject, shape, slot, argument);
   Act::Reply done;
-  std::optional<Slots::Overrun> overrun;
-  if (!send({FindOverrun{buffer, now_.guard_seed + number(buffer)}}, 60, done) && done.values.size() == 2 &&
-      done.values[0] != 0) {
-    const PlannedArgument& planned = plans_[shape].arguments[argument];
-    const auto distance = static_cast<std::int64_t>(done.values[1]);
-    overrun = {argument, done.values[0] == 1 ? index_before(planned, Storage::native, distance)
-                                             : index_behind(planned, Storage::native, distance)};
-  }
-  std::string text = overrun_text(problem_, plans_[shape], overrun);
-  return overrun ? text : text + ": " + problem_.arguments[argument].name;
+  if (send({FindOverrun{buffer, now_.guard_seed + number(buffer)}}, 60, done) || done.values.size() != 2 ||
+      done.values[0] == 0)
+    return {problem_.arguments[argument].name};
+  const PlannedArgument& planned = plans_[shape].arguments[argument];
+  const std::size_t element = stored_bytes(planned, Storage::native);
+  const auto distance = static_cast<std::size_t>(done.values[1]);
+  return named(problem_, plans_[shape],
+               Slots::Place{argument, done.values[0] == 1 ? index_before(element, distance)
+                                                          : index_behind(planned.count, element, distance)});
 }
 
 void DeviceJudge::inspect(std::vector<Action>& actions, const Subject& subject, std::size_t shape,
@@ -211,8 +210,10 @@ std::optional<Fault> DeviceJudge::judged(const Subject& subject, const std::vect
     if (!planned.is_array) continue;
     const std::string& name = problem_.arguments[a].name;
     const std::uint64_t changed = next(), hash = planned.role == Role::workspace ? 0 : next();
-    if (changed != 0 && !fault)
-      fault = Fault{Verdict::cheated, outside_text(subject, shape, slot, a) + in_shape};
+    if (changed != 0 && !fault) {
+      fault = overrun_fault(overrun_of(subject, shape, slot, a));
+      fault->reason += in_shape;
+    }
     if (planned.role == Role::in && hash != before.at(input++) && !fault)
       fault = Fault{Verdict::cheated, "it changed its input " + name + in_shape};
     if (is_told_by_hash(a, planned)) result = combined(result, hash);

@@ -39,7 +39,11 @@ void set_loop(Features& features, const ObjectCode& code, const std::map<std::si
   if (!code.loops_complete || !code.functions_complete || hottest == by_loop.end()) return;
   const double share = 100.0 * static_cast<double>(hottest->second) / static_cast<double>(all);
   if (share < least_share) return;
-  for (const auto& [name, value] : loop_features(code.loops[hottest->first])) features.set(name, value);
+  // What the guessed loop calls was told from the code; this one may call it from no place.
+  if (code.hot)
+    for (const auto& [name, value] : loop_features(code, *code.hot))
+      if (name.starts_with("code.call.") && !name.ends_with(".line")) features.set(name, 0);
+  for (const auto& [name, value] : loop_features(code, hottest->first)) features.set(name, value);
   features.set("code.hot_loop.share", share);
 }
 

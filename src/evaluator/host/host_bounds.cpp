@@ -162,7 +162,7 @@ struct HostBounds::Impl {
   Impl(Problem given, HostOptions chosen)
       : problem(std::move(given)),
         options(std::move(chosen)),
-        settings(detail::worker_settings(options, {}, problem)),
+        settings(detail::worker_settings(options, detail::any_cores(options, problem.threads), problem)),
         compiler(options, host_machine().id(), host_machine().cores),
         generator(problem, options) {
     fill_generated_sizes(problem, options);
@@ -196,6 +196,7 @@ struct HostBounds::Impl {
                   caller.empty() ? "" : path_in(settings.sandbox, boxed, 2)};
     boxed.descriptors = {{guarded_call::memory_fd, arrays.arena().descriptor()}};
     boxed.readable = settings.readable;
+    boxed.cores = settings.cores;
     detail::Process process(launch_in(settings.sandbox, boxed));
     int status = 0;
     if (!process.wait(seconds, status)) return std::nullopt;

@@ -24,7 +24,6 @@
 #include "judge/pairing_time.hpp"
 #include "judge/pairs.hpp"
 #include "judge/reference.hpp"
-#include "kernelsearch/core/clean_text.hpp"
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/whole_file.hpp"
 #include "kernelsearch/judge/generated_sizes.hpp"
@@ -400,12 +399,7 @@ Evaluation HostEvaluator::run_once(Staged<HostArtifact>&& staged, const Evaluati
                                    bool& unsettled) {
   const std::scoped_lock lock(impl_->measuring);
   Evaluation evaluation = std::move(staged.evaluation);
-  const auto fail = [&](const detail::Fault& fault) {
-    evaluation.verdict = fault.verdict;
-    evaluation.reason = clean_text(fault.reason);  // it may name what the kernel calls itself
-    evaluation.progress = graded_progress(fault.verdict, fault.right_share);
-    evaluation.measurement = {};
-  };
+  const auto fail = [&](const detail::Fault& fault) { detail::fail(evaluation, fault); };
   const MeasuringTurn turn = impl_->turn(context.stop);
   if (!turn) {
     fail({Verdict::rejected, "stopped before it was measured"});

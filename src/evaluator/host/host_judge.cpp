@@ -67,9 +67,11 @@ Contents HostJudge::spare() {
 std::optional<Fault> HostJudge::guards(std::size_t first, std::size_t count) const {
   const Slots& slots = runner_->slots();
   for (std::size_t slot = first; slot < first + count; ++slot)
-    if (!slots.guards_intact(slot))
-      return Fault{Verdict::cheated, overrun_text(problem_, slots, slot) + " (shape " +
-                                         problem_.shapes[slots.plan().shape].name + ")"};
+    if (!slots.guards_intact(slot)) {
+      Fault fault = overrun_fault(overrun_in(problem_, slots, slot));
+      fault.reason += " (shape " + problem_.shapes[slots.plan().shape].name + ")";
+      return fault;
+    }
   return std::nullopt;
 }
 
@@ -93,8 +95,7 @@ std::optional<Fault> HostJudge::run_drawn(const ShapeState& state, double limit_
 }
 
 Fault HostJudge::explained(Fault fault) {
-  if (const auto changed = runner_->changed_input())
-    fault.reason = "it changed its input " + problem_.arguments[*changed].name;
+  fault = runner_->explained(std::move(fault), problem_);
   fault.reason += " (shape " + problem_.shapes[runner_->slots().plan().shape].name + ")";
   return fault;
 }

@@ -10,8 +10,10 @@
 
 #include "judge/compile.hpp"
 #include "judge/input_generator.hpp"
+#include "judge/overrun_text.hpp"
 #include "judge/reference.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/shown_verdict.hpp"
 #include "kernelsearch/evaluator/host/host_evaluator.hpp"
 #include "kernelsearch/judge/machine.hpp"
 #include "kernelsearch/judge/translation_unit.hpp"
@@ -22,23 +24,13 @@ namespace {
 
 using detail::raise;
 
-/// As many cores as the evaluator gives the kernel, since OpenMP starts a thread for each that it sees;
-/// nothing is timed, so any will do.
-std::vector<int> any_cores(const HostOptions& options, const HostMachine& machine, int threads) {
-  std::vector<int> cores = machine.cores;
-  const auto wanted = static_cast<std::size_t>(std::max(1, threads));
-  if (cores.size() > wanted) cores.erase(cores.begin(), cores.end() - static_cast<std::ptrdiff_t>(wanted));
-  if (options.core >= 0 && wanted == 1) cores = {options.core};
-  return cores;
-}
-
 /// The problem after HostEvaluator's own checks of it and of the machine.
 Problem with_evaluator(Problem problem, const HostOptions& options) {
   return HostEvaluator(std::move(problem), options).problem();
 }
 
 std::string in_words(const detail::Fault& fault) {
-  return std::string(to_string(fault.verdict)) + ": " + fault.reason;
+  return std::string(shown_verdict(fault.verdict, fault.overrun)) + ": " + fault.reason;
 }
 
 /// The message without the program's name, which belongs at the beginning of a line only.
@@ -53,7 +45,7 @@ struct HostLintRunner::Impl {
   Impl(Problem given, const HostOptions& options)
       : problem(with_evaluator(std::move(given), options)),
         machine(host_machine()),
-        settings(detail::worker_settings(options, any_cores(options, machine, problem.threads), problem)),
+        settings(detail::worker_settings(options, detail::any_cores(options, problem.threads), problem)),
         compiler(options, machine.id(), machine.cores),
         references(problem, compiler, settings),
         generator(problem, options),
@@ -101,11 +93,10 @@ struct HostLintRunner::Impl {
     runner->select(plan, 0, 1, 1);
     runner->slots().fill(0, inputs, detail::secret_seed());
     double seconds = 0;
-    if (const auto fault = runner->run(1, 0, settings.call_seconds, seconds)) {
-      const auto changed = runner->changed_input();
-      return changed ? "it changed its input " + problem.arguments[*changed].name : in_words(*fault);
-    }
-    if (!runner->slots().guards_intact(0)) return "it wrote outside of its arrays";
+    if (auto fault = runner->run(1, 0, settings.call_seconds, seconds))
+      return in_words(runner->explained(std::move(*fault), problem));
+    if (!runner->slots().guards_intact(0))
+      return in_words(detail::overrun_fault(detail::overrun_in(problem, runner->slots(), 0)));
     if (const auto fault = runner->worker().census()) return in_words(*fault);
     return {};
   }

@@ -402,6 +402,7 @@ ObjectCode Reader::code(std::string_view entry) {
       ++code.loops[loop].counts.values[s];
       if (own) ++code.loops[loop].own.values[s];
     }
+    if (calls[line]) code.calls[*calls[line]].loops.push_back(loop);
     if (!own) return;
     work[loop] += kinds[line].work;
     if (line > 0 && !code.places[line - 1].loop)
@@ -411,22 +412,19 @@ ObjectCode Reader::code(std::string_view entry) {
   for (std::size_t i = 0; i < found.size(); ++i)
     static_cast<CodeLoop&>(code.loops[i]) = {found[i].begin - 1, found[i].end - 1, found[i].depth};
   code.hot = hottest_loop(found, work);
-  if (code.hot)
-    (void)code_loops(flow, [&](std::size_t loop, std::size_t line, bool /*own*/) {
-      if (loop == *code.hot && calls[line]) code.calls[*calls[line]].hot = true;
-    });
   return code;
 }
 
-/// The functions that the hot loop calls from most places, as features.
-void set_calls(Features& features, const std::vector<ObjectCall>& calls) {
+/// The functions that the loop calls from most places, as features.
+void set_calls(Features& features, const std::vector<ObjectCall>& calls, std::size_t loop) {
   constexpr std::size_t most = 4;
   struct Called {
     std::size_t places = 0, source_line = 0;
   };
   std::map<std::string, Called> called;
   for (const ObjectCall& call : calls) {
-    if (!call.hot || call.function.empty()) continue;
+    if (call.function.empty() || std::find(call.loops.begin(), call.loops.end(), loop) == call.loops.end())
+      continue;
     Called& one = called[call.function];
     ++one.places;
     if (one.source_line == 0) one.source_line = call.source_line;
@@ -454,11 +452,12 @@ ObjectCode parse_object_code(std::string_view text, std::string_view entry) {
   return reader.code(entry);
 }
 
-Features loop_features(const ObjectLoop& loop) {
+Features loop_features(const ObjectCode& code, std::size_t loop) {
   Features features;
   for (std::size_t s = 0; s < object_signature_names.size(); ++s)
     features.set("code.loop." + std::string(object_signature_names[s]),
-                 static_cast<double>(loop.counts.values[s]));
+                 static_cast<double>(code.loops[loop].counts.values[s]));
+  set_calls(features, code.calls, loop);
   return features;
 }
 
@@ -471,10 +470,8 @@ Features object_features(const ObjectCode& code) {
   for (std::size_t s = 0; s < object_signature_names.size(); ++s)
     features.set("code." + std::string(object_signature_names[s]),
                  static_cast<double>(code.counts.values[s]));
-  if (const ObjectLoop* hot = code.loops_complete ? code.hot_loop() : nullptr) {
-    for (const auto& [name, value] : loop_features(*hot)) features.set(name, value);
-    set_calls(features, code.calls);
-  }
+  if (code.loops_complete && code.hot)
+    for (const auto& [name, value] : loop_features(code, *code.hot)) features.set(name, value);
   return features;
 }
 

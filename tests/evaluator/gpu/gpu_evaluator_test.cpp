@@ -126,6 +126,8 @@ TEST_CASE(
     CAPTURE(e.reason);
     CHECK_MESSAGE(e.verdict == kernel.verdict, to_string(e.verdict));
     for (const std::string& word : kernel.words) CHECK_MESSAGE(contains(e.reason, word), word);
+    CHECK(e.overrun.has_value() == contains(e.reason, "outside of its arrays"));
+    CHECK((!e.overrun || (e.overrun->index && e.overrun->elements == 37)));
     CHECK(e.progress < 1.0);
     CHECK(e.measurement.shapes.empty());
     const Evaluation next = judge.own();

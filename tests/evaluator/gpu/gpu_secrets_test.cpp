@@ -50,19 +50,6 @@ std::map<Told, int> told(const std::filesystem::path& file) {
   return counts;
 }
 
-/// Judges `count` kernels of a search, one after another.
-void judge_some(Judge& judge, const std::filesystem::path& file, int count, double& verified) {
-  for (int k = 0; k < count; ++k) {
-    EvaluationContext context;
-    context.trial = TrialId{static_cast<std::uint64_t>(k + 1)};
-    const Evaluation e = judge.code(telling(file, std::to_string(k)), context);
-    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
-    const auto calls = e.features.find("verified_calls");
-    REQUIRE(calls);
-    verified += *calls;
-  }
-}
-
 /// A reference that takes so many microseconds and writes down each of its runs.
 std::string slow_reference(int microseconds, const std::filesystem::path& file = "/dev/null") {
   return "extern \"C\" void* fopen(const char*, const char*);\n"
@@ -83,6 +70,27 @@ std::string waiting(std::string code, int tenths) {
   code.insert(code.find("  if (i < n) y[i]"),
               "  if (i == 0) usleep(" + std::to_string(100 * tenths) + ");\n");
   return "extern \"C\" int usleep(unsigned);\n" + code;
+}
+
+/// Judges kernels of a search that all take 2 ms, so that none seems so slow that it is looked at for a
+/// moment only. `done`: whether there were enough of them. Returns how many of their timed calls were
+/// verified.
+template <class Done>
+double judge_equal_ones(Judge& judge, const std::filesystem::path& file, int most, const Done& done) {
+  double verified = 0;
+  for (int k = 0; k < most && !done(); ++k) {
+    EvaluationContext context;
+    context.trial = TrialId{static_cast<std::uint64_t>(k + 1)};
+    const Evaluation e = judge.code(waiting(telling(file, std::to_string(k)), 20), context);
+    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
+    const auto calls = e.features.find("verified_calls");
+    REQUIRE(calls);
+    verified += *calls;
+  }
+  return verified;
+}
+double judge_equal_ones(Judge& judge, const std::filesystem::path& file, int count) {
+  return judge_equal_ones(judge, file, count, [] { return false; });
 }
 
 std::size_t lines_of(const std::filesystem::path& file) {
@@ -112,9 +120,7 @@ TEST_CASE("GpuEvaluator: a process is shown no contents twice, whichever candida
     const TemporaryFolder folder;
     const auto file = folder / "told";
     Judge judge(problem_of_size(n), thorough());
-    double verified = 0;
-    judge_some(judge, file, 4, verified);
-    CHECK(verified >= 4);
+    CHECK(judge_equal_ones(judge, file, 4) >= 4);
     const auto counts = told(file);
     std::set<int> processes;
     int calls = 0, twice = 0;
@@ -142,10 +148,8 @@ TEST_CASE("GpuEvaluator: sets of a slow reference are drawn once, and each proce
   options.check.edge = options.check.ill_conditioned = false;
   options.sampling.max_samples = 12;
   Judge judge(problem, options);
-  double verified = 0;
   constexpr int candidates = 14;
-  judge_some(judge, file, candidates, verified);
-  CHECK(verified >= 1);
+  CHECK(judge_equal_ones(judge, file, candidates) >= 1);
   const auto counts = told(file);
   std::set<int> processes;
   std::map<unsigned long long, std::set<int>> shown;  // to which processes
@@ -221,21 +225,6 @@ GpuOptions in_turns(std::size_t processes = 3) {
   options.check.edge = options.check.ill_conditioned = false;
   options.processes = processes;
   return options;
-}
-
-/// Judges kernels of a search that all take 2 ms, so that none seems so slow that it is looked at for a
-/// moment only. `done`: whether there were enough of them.
-template <class Done>
-void judge_equal_ones(Judge& judge, const std::filesystem::path& file, int most, const Done& done) {
-  for (int k = 0; k < most && !done(); ++k) {
-    EvaluationContext context;
-    context.trial = TrialId{static_cast<std::uint64_t>(k + 1)};
-    const Evaluation e = judge.code(waiting(telling(file, std::to_string(k)), 20), context);
-    CHECK_MESSAGE(e.verdict == Verdict::ok, e.reason);
-  }
-}
-void judge_equal_ones(Judge& judge, const std::filesystem::path& file, int count) {
-  judge_equal_ones(judge, file, count, [] { return false; });
 }
 
 /// The same until so many processes have had a candidate: they are started while the first one works.

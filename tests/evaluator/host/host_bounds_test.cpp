@@ -63,6 +63,21 @@ TEST_CASE("HostBounds: a system call tells no kernel that it is run with guarded
   CHECK_MESSAGE(!objection, objection->reason);
 }
 
+TEST_CASE("HostBounds: OpenMP has the cores that it has where it is timed") {
+  // With more cores than threads are allowed its runtime would end the process.
+  const std::string source =
+      "extern \"C\" void scale(int n, const float* x, float* y) {\n#pragma omp parallel for\n" + right_loop +
+      "}\n";
+  Problem problem = parse_problem(support::scale_problem(source), support::sources);
+  problem.build.flags.emplace_back("-fopenmp");
+  for (const int threads : {0, 2}) {
+    problem.threads = threads;
+    HostBounds bounds(problem, quick());
+    const auto objection = bounds.validate(support::default_candidate(problem));
+    CHECK_MESSAGE(!objection, objection->reason);
+  }
+}
+
 TEST_CASE("HostBounds: one element too far is found, with the argument, the distance and the shape") {
   const ExpectedAccess all[] = {
       {"reads", "volatile float z = x[n]; (void)z;" + right_loop,

@@ -123,20 +123,28 @@ TEST_CASE("HostEvaluator: hostile kernels get the verdict that each deserves") {
 }
 
 TEST_CASE("HostEvaluator: a write outside of an array is told with the array, the index and the side") {
-  const auto reason_of = [](const std::string& write) {
+  const auto judged = [](const std::string& write) {
     return judge(
-               "extern \"C\" void scale(int n, const float* x, float* y) {\n"
-               "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n  " +
-               write + " = 0;\n}")
-        .reason;
+        "extern \"C\" void scale(int n, const float* x, float* y) {\n"
+        "  for (int i = 0; i < n; ++i) y[i] = 3 * x[i] + 1;\n  " +
+        write + " = 0;\n}");
   };
-  const std::string behind = reason_of("y[n + 2]"), before = reason_of("y[-3]");
+  const Evaluation past = judged("y[n + 2]"), ahead = judged("y[-3]"), input = judged("((float*)x)[-1]");
+  const std::string &behind = past.reason, &before = ahead.reason;
   const auto count = behind.substr(behind.find('(') + 1, behind.find(" elements)") - behind.find('(') - 1);
   REQUIRE_MESSAGE(count.find_first_not_of("0123456789") == std::string::npos, behind);
   const std::string index = std::to_string(std::stoull(count) + 2);
   check_has(behind, "it wrote outside of its arrays: y[" + index + "], past the end of y (" + count +
                         " elements) (shape ");
   check_has(before, "it wrote outside of its arrays: y[-3], before the beginning of y (");
+  check_has(input.reason, "it wrote outside of its arrays: x[-1], before the beginning of x (");
+  // And as a field, by which it is told apart from what cheats.
+  const std::uint64_t elements = std::stoull(count);
+  CHECK(past.overrun == Overrun{"y", static_cast<std::int64_t>(elements) + 2, elements});
+  REQUIRE((ahead.overrun && input.overrun));
+  CHECK((ahead.overrun->array == "y" && ahead.overrun->index == -3));
+  CHECK((input.overrun->array == "x" && input.overrun->index == -1));
+  CHECK(!judged("((float*)x)[0]").overrun);
 }
 
 TEST_CASE("HostEvaluator: honest kernels are ok, whatever else they do") {

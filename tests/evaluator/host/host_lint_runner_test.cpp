@@ -130,9 +130,13 @@ TEST_CASE("HostLintRunner: a default that fails is found, in words") {
   texts.kernel = "*(volatile int*)nullptr = n;";
   check_has(linted(texts), "error: the default fails (shape odd): crashed: SIGSEGV");
   texts.kernel = "for (int i = 0; i <= n; ++i) y[i] = 1;";
-  check_has(linted(texts), "error: the default fails (shape odd): it wrote outside of its arrays");
+  check_has(linted(texts),
+            "error: the default fails (shape odd): out_of_bounds: it wrote outside of its arrays: "
+            "y[37], past the end of y (37 elements)");
+  texts.kernel = "for (int i = 0; i < n; ++i) y[i] = 1; ((float*)x)[n] = 1;";
+  check_has(linted(texts), "(shape odd): out_of_bounds: it wrote outside of its arrays: x[37], past the end");
   texts.kernel = "for (int i = 0; i < n; ++i) y[i] = a * x[i] + z[i]; ((float*)x)[0] = 1;";
-  check_has(linted(texts), "error: the default fails (shape odd): it changed its input x");
+  check_has(linted(texts), "error: the default fails (shape odd): cheated: it changed its input x");
   texts.kernel = "for (int i = 0; i + 1 < n; ++i) y[i] = a * x[i] + z[i];";
   check_has(linted(texts), "error: the default's output y (shape odd) is wrong: element 36 is nan");
   texts.kernel = "for (volatile int i = 0;;) {}";
@@ -145,6 +149,8 @@ TEST_CASE("HostLintRunner: a reference that fails is found, in words") {
   check_has(linted(texts), "error: the reference fails (shape odd): the reference does not build: ");
   texts.reference = "*(volatile int*)nullptr = n;";
   check_has(linted(texts), "error: the reference fails (shape odd): the reference fails: odd: SIGSEGV");
+  texts.reference = "for (int i = 0; i <= n; ++i) y[i] = 1;";
+  check_has(linted(texts), "the reference writes outside of its arrays: odd: y[37], past the end of y");
 }
 
 TEST_CASE("HostLintRunner: a nondeterministic kernel is found") {

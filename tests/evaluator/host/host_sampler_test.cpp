@@ -18,9 +18,9 @@ namespace {
 ObjectCode code_of_a_loop() {
   ObjectCode code;
   code.functions = {{"_ZL4gatef", 0x100, {}}, {"k", 0x200, {}}, {"kernelsearch_entry", 0x300, {}}};
-  code.calls = {{.function = "expf", .returns_to = 0x110, .source_line = 3, .hot = true},
-                {.function = "gate", .returns_to = 0x210, .target = 0x100, .source_line = 7, .hot = true},
-                {.function = "tanhf", .returns_to = 0x220, .source_line = 8, .hot = true},
+  code.calls = {{.function = "expf", .returns_to = 0x110, .source_line = 3},
+                {.function = "gate", .returns_to = 0x210, .target = 0x100, .source_line = 7},
+                {.function = "tanhf", .returns_to = 0x220, .source_line = 8},
                 {.function = "k", .returns_to = 0x310, .target = 0x200}};
   code.places = {{0x108, 4}, {0x204, 7}, {0x224, 8}, {0x304, 0}};
   return code;
@@ -60,8 +60,9 @@ TEST_CASE("HostSampler: the loop with most samples is the hot one, not the one t
       "    1134:\tret\n\n"
       "0000000000001160 <k>:\n"
       "    1160:\tvmulps %ymm1,%ymm2,%ymm0\n"  // the guess: eight numbers at a time
-      "    1164:\tvmulps %ymm1,%ymm2,%ymm0\n"
-      "    1168:\tjne    1160 <k>\n"
+      "    1164:\tcall   1050 <expf@plt>\n"
+      "    1169:\tvmulps %ymm1,%ymm2,%ymm0\n"
+      "    116d:\tjne    1160 <k>\n"
       "    1170:\tvmovss (%rbx),%xmm1\n"
       "    1174:\tcall   1130 <gate>\n"
       "    1179:\tcall   1040 <tanhf@plt>\n"
@@ -84,6 +85,12 @@ TEST_CASE("HostSampler: the loop with most samples is the hot one, not the one t
   CHECK(sampled.find("code.loop.vector_256") == 0);
   CHECK(sampled.find("code.loop.call") == 2);
   CHECK(sampled.find("code.loop.instructions") == 7);  // the two of `gate` too
+  // The calls are those of that loop, and the guessed one's are none of it.
+  CHECK(guessed.find("code.call.expf") == 1);
+  CHECK_FALSE(guessed.find("code.call.tanhf"));
+  CHECK(sampled.find("code.call.expf") == 0);
+  CHECK(sampled.find("code.call.tanhf") == 1);
+  CHECK(sampled.find("code.call.gate") == 1);
   // Where the samples say the same as the guess, and where they say nothing of loops.
   CHECK(detail::sampled_features(code, {{false, 0x1164, 80}, {false, 0x1182, 20}})
             .find("code.loop.vector_256") == 2);

@@ -8,6 +8,7 @@
 
 #include "kernelsearch/core/error.hpp"
 #include "kernelsearch/evaluator/host/host_lint_runner.hpp"
+#include "kernelsearch/judge/trivial_answers.hpp"
 #include "kernelsearch/problem/lint.hpp"
 #include "kernelsearch/problem/write_problem.hpp"
 #include "support.hpp"
@@ -140,11 +141,21 @@ TEST_CASE("kernels of others: a field of a struct may be an array, as in blocks 
   std::string other = text;
   other.replace(other.find("qs[16]"), 6, "qs[17]");
   CHECK(judged_here(parse_problem(other, ".")).verdict == Verdict::build_failed);
-  for (const char* count : {"0", "257", "-1", "\"x\""}) {
+  for (const char* count : {"0", "1025", "-1", "\"x\""}) {
     other = text;
     other.replace(other.find("\"count\": 16"), 11, std::string("\"count\": ") + count);
     CHECK_THROWS_AS((void)parse_problem(other, "."), ConfigError);
   }
+  // The largest block of ggml has 273 numbers, and C's way to write an array is answered with ours.
+  other = text;
+  other.replace(other.find("\"count\": 16"), 11, "\"count\": 272");
+  CHECK(parse_problem(other, ".").arguments[1].structure->fields.size() == 273);
+  other = text;
+  other.replace(other.find("\"qs\", "), 6, "\"qs[16]\", ");
+  CHECK_THROWS_WITH_AS((void)parse_problem(other, "."),
+                       doctest::Contains("has a size in the name of a field: \"qs[16]\"; write {\"name\": "
+                                         "\"qs\", \"type\": ..., \"count\": ...}"),
+                       ConfigError);
 }
 
 TEST_CASE("kernels of others: check and tune say the same of what is compared bit by bit") {
@@ -198,6 +209,17 @@ TEST_CASE(
   CHECK(e.verdict == Verdict::crashed);
   CHECK_MESSAGE(e.reason.find("set \"threads\" in the problem") != std::string::npos, e.reason);
   CHECK_MESSAGE(errors_of(four).find("set \"threads\" in the problem") != std::string::npos, errors_of(four));
+  // Without a reference the default stands in for one, and has no more cores then.
+  Problem alone = plain;
+  alone.reference = {};
+  CHECK_NOTHROW((void)try_trivial_answers(alone, support::quick()));
+  alone = four;
+  alone.reference = {};
+  CHECK_THROWS_WITH_AS(
+      (void)try_trivial_answers(alone, support::quick()),
+      doctest::Contains("the default configuration fails: a: it ended the process with status 1"),
+      ConfigError);
+  CHECK_MESSAGE(errors_of(alone).find("correct the reference") == std::string::npos, errors_of(alone));
 }
 
 TEST_CASE("kernels of others: a timed shape whose arrays are empty gets a word") {

@@ -3,6 +3,7 @@
 """Both roles of the contract of modules (docs/torch.md) without PyTorch: y = w x of 64 numbers, and x is left as it was.
 
 A shape may have a variable `added`, and is y = w x + added then. A candidate's text is how it behaves: honest, or how it cheats or breaks.
+A module "changes x" has an input that a call may change.
 """
 
 import ctypes
@@ -40,7 +41,7 @@ def reference():
     while (message := read())["type"] != "end":
         kind = message["type"]
         if kind == "describe":
-            shape = {"arguments": {"list": [{"tensor": 0}]}, "inputs": [tensor],
+            shape = {"arguments": {"list": [{"tensor": 0}]}, "inputs": [{**tensor, "written": "changes x" in message["module"]}],
                      "outputs": [{"type": "f32", "shape": [COUNT]}], "result": {"tensor": 0},
                      "work": {"bytes": -1 if "odd work" in message["module"] else 512, "operations": 64, "type": "f32"}}  # fmt: skip
             state["added"] = [float(one["variables"].get("added", 0)) for one in message["shapes"]]
@@ -86,10 +87,12 @@ def candidate(message):
             else:
                 say("built", message, weights="seed" if mode == "by_seed" else "names")
         elif kind == "load":
-            memory = mmap.mmap(3, message["memory"][0]["bytes"], access=mmap.ACCESS_READ)
+            weights = memory = mmap.mmap(3, message["memory"][0]["bytes"], access=mmap.ACCESS_READ)
             places = [one["inputs"][0]["places"] for one in message["shapes"]]
+            if message["shapes"][0]["inputs"][0]["memory"] == 1:
+                memory = mmap.mmap(message["memory"][1]["descriptor"], message["memory"][1]["bytes"])
             if mode not in ("by_seed", "no_weights"):
-                weight = struct.unpack_from("f", memory, message["state"][0]["places"][0])[0]
+                weight = struct.unpack_from("f", weights, message["state"][0]["places"][0])[0]
             say("loaded", message)
         elif kind == "release":
             outputs.clear()
@@ -110,6 +113,9 @@ def candidate(message):
                     out = (ctypes.c_float * COUNT)()
                 while time.perf_counter() - begin < COST:
                     pass
+                if mode in ("past", "ahead"):
+                    index = COUNT + 5 if mode == "past" else -2
+                    struct.pack_into("f", memory, places[message["shape"]][slot] + 4 * index, 7.0)
                 outputs.append(out)
                 addresses.append([8 if mode == "nowhere" else ctypes.addressof(out)])
             if mode == "crashes":

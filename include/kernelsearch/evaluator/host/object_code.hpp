@@ -30,10 +30,10 @@ struct ObjectFunction {
 /// A call of a function, in the library or not.
 struct ObjectCall {
   std::string function;  ///< its plain name: `expf`, or `gate` of `(anonymous namespace)::gate(float)`
-  std::uint64_t returns_to = 0;  ///< address of the instruction after the call; 0: none
-  std::uint64_t target = 0;      ///< address of the function in the library; 0: it is not there
-  std::size_t source_line = 0;   ///< of the kernel's text; 0: not known
-  bool hot = false;              ///< in the hot loop, or in what that calls
+  std::uint64_t returns_to = 0;         ///< address of the instruction after the call; 0: none
+  std::uint64_t target = 0;             ///< address of the function in the library; 0: it is not there
+  std::size_t source_line = 0;          ///< of the kernel's text; 0: not known
+  std::vector<std::size_t> loops = {};  ///< those that it is in, or that call what it is in
 };
 
 /// An instruction: the line of the kernel's text that it was made of, and the loop that it is in.
@@ -67,13 +67,14 @@ struct ObjectCode {
 /// regions that are not the device's are not known. Nothing of other processors. Any text can be parsed.
 [[nodiscard]] ObjectCode parse_object_code(std::string_view text, std::string_view entry);
 
-/// The features code.loop.<signature> of a loop.
-[[nodiscard]] Features loop_features(const ObjectLoop& loop);
+/// Features of one of the loops, for which it is the hot one: code.loop.<signature> and, for the four
+/// functions that it calls from most places, code.call.NAME, the number of these places, and
+/// code.call.NAME.line, the first one's line.
+[[nodiscard]] Features loop_features(const ObjectCode& code, std::size_t loop);
 
-/// Features: code.complete, code.loops, code.<signature> and, of the hot loop, code.loop.<signature>, which
-/// are absent without a loop or where loops may be hidden; only code.complete = 0 where functions may be;
-/// none without the entry function. For the four functions that the hot loop calls from most places:
-/// code.call.NAME, the number of these places, and code.call.NAME.line, the first one's line.
+/// Features: code.complete, code.loops, code.<signature> and those of the hot loop, which are absent without
+/// a loop or where loops may be hidden; only code.complete = 0 where functions may be; none without the
+/// entry function.
 [[nodiscard]] Features object_features(const ObjectCode& code);
 
 }  // namespace kernelsearch

@@ -101,6 +101,7 @@ struct HierarchicalUcb::State {
   }
 
   void recluster() {
+    if (!options.rebuilt) arms.follow(ledger, arm_of_pull());  // in the clusters as they were chosen
     told_since_clustering = 0;
     right_at_clustering = right;
     std::vector<std::size_t> pool;
@@ -154,7 +155,10 @@ struct HierarchicalUcb::State {
     declined_known = false;
     for (std::size_t i = 0; i < cluster.size(); ++i)
       if (!ledger.node(i).ok() && ledger.node(i).generated()) cluster[i] = inherited(i);
-    arms.rebuild(ledger, count() * ledger.strategies(), arm_of_pull());
+    if (options.rebuilt)
+      arms.rebuild(ledger, count() * ledger.strategies(), arm_of_pull());
+    else
+      arms.resize(count() * ledger.strategies());
   }
 
   /// The cluster of what failed: its parent's, which was placed before it.
@@ -165,7 +169,7 @@ struct HierarchicalUcb::State {
 
   [[nodiscard]] std::size_t place(std::size_t node) const {
     if (!clustering) return 0;
-    if (!ledger.node(node).ok()) return inherited(node);
+    if (!ledger.node(node).ok() || options.placing == KernelPlacing::chosen) return inherited(node);
     const std::vector<double> row =
         runtime_vector(ledger.node(node), clustering->names, clustering->scale.mean());
     return clustering->means.nearest(clustering->scale.normalise(row));
@@ -287,8 +291,10 @@ struct HierarchicalUcb::State {
     }
     learn();
     told_since_clustering += node.not_applicable() ? 0 : 1;
-    const bool due = told_since_clustering >= options.recluster_every || right >= 2 * right_at_clustering;
-    if (options.clusters > 1 && right >= 2 * options.clusters && (!clustering || due))
+    const bool due = told_since_clustering >= options.recluster_every ||
+                     (options.recluster_doubled && right >= 2 * right_at_clustering);
+    if (options.clusters > 1 && right >= options.kernels_per_cluster * options.clusters &&
+        (!clustering || due))
       recluster();
     else
       arms.follow(ledger, arm_of_pull());
@@ -315,7 +321,7 @@ struct HierarchicalUcb::State {
     for (std::size_t s = 0; s < ledger.strategies(); ++s) {
       const auto other = target_use(in, s);
       if (!other || *other < options.saturated) return true;
-      if (*other < *target_use(in, least)) least = s;
+      if (*other < options.saturated + options.mask_reach && *other < *target_use(in, least)) least = s;
     }
     return strategy != least;
   }
@@ -339,17 +345,25 @@ struct HierarchicalUcb::State {
     return options.lag * std::log(own / least);
   }
 
-  [[nodiscard]] double headroom(std::size_t node, std::size_t strategy) const {
+  [[nodiscard]] std::optional<double> known_room(std::size_t node, std::size_t strategy) const {
     for (const StrategyTarget& target : options.targets)
       if (target.strategy == ledger.name(strategy))
         if (const auto used = finite(ledger.node(node).features.find(target.feature)))
           return 1.0 - *used / 100.0;
+    return std::nullopt;
+  }
+  [[nodiscard]] double headroom(std::size_t node, std::size_t strategy) const {
+    if (const auto room = known_room(node, strategy)) return *room;
     const auto& best = *ledger.expandable().begin();
     return ledger.node(node).ok() ? std::get<0>(best) / ledger.node(node).objective : 0.0;
   }
 
   [[nodiscard]] std::size_t draw(const std::vector<std::size_t>& kernels,
                                  const std::vector<std::size_t>& able, std::size_t strategy) {
+    if (options.unknown_room == UnknownRoom::fastest &&
+        std::none_of(able.begin(), able.end(),
+                     [&](std::size_t k) { return known_room(kernels[k], strategy).has_value(); }))
+      return able.front();
     std::vector<double> weights;
     double total = 0.0;
     for (const std::size_t k : able) {
@@ -469,9 +483,10 @@ struct HierarchicalUcb::State {
 
 KERNELSEARCH_INLINE HierarchicalUcb::HierarchicalUcb(HierarchicalUcbOptions options)
     : state_(std::make_unique<State>(std::move(options))) {
-  if (state_->options.clusters == 0 || state_->options.recluster_every == 0)
-    detail::raise<ConfigError>("HierarchicalUcbOptions has a count of 0", "clusters or recluster_every",
-                               "give at least 1 of each");
+  if (state_->options.clusters == 0 || state_->options.recluster_every == 0 ||
+      state_->options.kernels_per_cluster == 0)
+    detail::raise<ConfigError>("HierarchicalUcbOptions has a count of 0",
+                               "clusters, recluster_every or kernels_per_cluster", "give at least 1 of each");
   state_->warm_up();
 }
 KERNELSEARCH_INLINE HierarchicalUcb::~HierarchicalUcb() = default;
