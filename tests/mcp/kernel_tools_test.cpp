@@ -480,8 +480,23 @@ TEST_CASE("objectives: wherever a trial is shown, what counts has its name, valu
   const json compared =
       desk.ok("checkpoints", {{"run", 1}, {"action", "compare"}, {"from", "start"}, {"name", "halved"}});
   CHECK(!compared["comparison"].contains("speedup"));
+  REQUIRE(compared["comparison"].contains("times_as_good"));
   CHECK(compared["comparison"]["times_as_good"] == approx(0.5));
   has(desk.text, "halved is 0.500 times as good as start by maximize waste = time");
+}
+
+TEST_CASE("objectives: tune searches a kernel's tunables by what counts in the run") {
+  Desk desk;
+  desk.ok("start_run", {{"problem", "twice"},
+                        {"policy", "submit"},
+                        {"suggest", "none"},
+                        {"objectives", "maximize waste = time"}});
+  desk.ok("submit_kernel", {{"run", 1}, {"device", tiled_code("")}, {"tunables", tile_values}});
+  // Of 92 configurations these are the slowest.
+  const json best = desk.ok("tune", {{"run", 1}, {"trial", 1}, {"trials", 30}})["best"];
+  CHECK(best["settings"]["TILE"] == 32);
+  CHECK(best["settings"]["UNROLL"] == 8);
+  CHECK(best["settings"]["BLOCK"] == 32);
 }
 
 TEST_CASE("objectives: several have a scalar, and a feature that was not observed is named") {
