@@ -18,8 +18,8 @@ struct DraftProblem {
 
 /// A problem of the `__global__` function of that name in CUDA or HIP code, or of the only one if the name is
 /// empty: types, roles and the launch come from its text; sizes of arrays and shapes are guessed. What the
-/// kernel computes now is right. `file`: its name, whose extension tells the language. A ConfigError if there
-/// is no such function, or several, or a parameter of a type that no problem has.
+/// kernel computes now is right. `file`: its name, whose extension tells the language. A ConfigError if the
+/// file has no such function, or several, or a parameter of a type that no problem has.
 [[nodiscard]] DraftProblem draft_of_device_code(std::string_view code, const std::string& name,
                                                 const std::string& file, std::string_view function = {});
 
@@ -29,7 +29,7 @@ struct DraftProblem {
 [[nodiscard]] DraftProblem draft_of_triton(std::string_view code, const std::string& file,
                                            std::string_view function = {});
 
-/// Writes a problem folder made of a file: device code or a Triton kernel as above, or whatever `tune` takes
+/// Writes a problem folder made of a file: device code or a Triton kernel as above, or what `tune` takes
 /// for a problem (a PyTorch module, a task, a definition), with its sources as files. Returns what is to be
 /// edited. A ConfigError if a file is in the way.
 std::vector<std::string> write_draft(const std::filesystem::path& folder, const std::string& name,
