@@ -33,6 +33,7 @@ struct McpCommand {
   int core = -1;
   unsigned jobs = 0;
   std::vector<std::string> readable = {};
+  bool output_schemas = false;
 };
 
 /// The protocol's two ends, under numbers of their own: whatever else prints to stdout must not get into the
@@ -70,6 +71,7 @@ int run(const McpCommand& command) {
   McpOptions mcp;
   mcp.title = "Kernel search";
   mcp.instructions = run_tools_instructions();
+  mcp.output_schemas = command.output_schemas;
   mcp.log = [](std::string_view line) { print_clean(stderr, "kernelsearch mcp: {}\n", line); };
   LineChannel channel(ends.in, ends.out);
   serve_mcp(channel, run_tools(manager, tools), mcp);
@@ -100,6 +102,8 @@ void add_mcp(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::IsMember(sandbox_names()));
   sub->add_option("--readable", command->readable, readable_help)->allow_extra_args(false);
+  sub->add_flag("--output-schemas", command->output_schemas,
+                "List what the structured results of the tools look like: longer than all else in the list");
   sub->add_option("--require-sandbox", command->require_sandbox,
                   "Measure nothing in a weaker sandbox than this: bubblewrap or landlock")
       ->check(CLI::IsMember({"bubblewrap", "landlock"}));

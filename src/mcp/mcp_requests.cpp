@@ -125,7 +125,7 @@ nlohmann::json McpServer::Impl::list(const json& params, const Era& era) const {
                             {"openWorldHint", false}};
     if (era.version >= "2025-06-18") {
       one["title"] = tool.title;
-      if (!offered.output.is_null()) one["outputSchema"] = offered.output;
+      if (options.output_schemas && !offered.output.is_null()) one["outputSchema"] = offered.output;
     }
     all.push_back(std::move(one));
   }

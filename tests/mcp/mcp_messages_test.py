@@ -89,7 +89,7 @@ class Server:
     def __init__(self, version, desk):
         self.version, self.asked, self.next, self.lines, self.tools = version, {}, 0, queue.Queue(), {}
         self.process = subprocess.Popen(
-            [COMMAND, "mcp", "--root", str(SOURCE / "tests/fixtures/problems"), "--store", str(desk / "runs.db")], cwd=desk,
+            [COMMAND, "mcp", "--output-schemas", "--root", str(SOURCE / "tests/fixtures/problems"), "--store", str(desk / "runs.db")], cwd=desk,
             env={**os.environ, "HOME": str(desk), "XDG_CACHE_HOME": str(desk), "XDG_DATA_HOME": str(desk)},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         threading.Thread(target=self.read, daemon=True).start()

@@ -52,6 +52,19 @@ TEST_CASE("run_tools: every tool is described, and its schemas leave nothing ope
   CHECK(run_tools_instructions().find("submit_kernel") != std::string::npos);
 }
 
+TEST_CASE(
+    "run_tools: without what results look like, the list of tools leaves a model's context to its work") {
+  Desk desk;
+  const auto bytes = [&](bool schemas) {
+    McpOptions options = Client::quick();
+    options.output_schemas = schemas;
+    Client client(run_tools(desk.book, {}), options);
+    return client.answer(client.modern("tools/list"))["result"]["tools"].dump().size();
+  };
+  CHECK(bytes(false) < 20'000);
+  CHECK(bytes(true) > 2 * bytes(false));
+}
+
 TEST_CASE("run_tools: start_run takes the options of runs that agents may give, as their rows say") {
   Desk desk;
   json input;

@@ -23,6 +23,7 @@ struct McpOptions {
   std::string version = KERNELSEARCH_VERSION;
   std::string instructions = {};     ///< for the model that is going to use the tools
   std::uint64_t ttl_ms = 3'600'000;  ///< how long a client may keep the list of tools
+  bool output_schemas = true;        ///< the list of tools says what structured results look like
   std::size_t calls = 32;            ///< at once; more are refused with a failed reply
   std::size_t depth = 64;            ///< of nesting in one message
   double progress_seconds = 0.1;     ///< progress of one call is told at most so often
