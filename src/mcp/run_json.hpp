@@ -24,7 +24,7 @@ namespace kernelsearch::detail {
 
 /// A line or a few for a reader.
 [[nodiscard]] std::string trial_text(const StoredTrial& trial, const Objectives& objectives);
-/// Of what run_json() gave.
+/// `run` is what run_json() gave.
 [[nodiscard]] std::string run_text(const RunManager& manager, const nlohmann::json& run);
 /// Both are right trials: `takes 0.500 of the time of trial 3`, or the same of each objective.
 [[nodiscard]] std::string against_text(const Objectives& objectives, const Outcome& trial,

@@ -476,7 +476,7 @@ TEST_CASE("objectives: tune searches a kernel's tunables by what counts in the r
                         {"objectives", "maximize waste = time"}});
   desk.ok("submit_kernel", {{"run", 1}, {"device", tiled_code("")}, {"tunables", tile_values}});
   const json tuned = desk.ok("tune", {{"run", 1}, {"trial", 1}, {"trials", 30}});
-  // Of 92 configurations these are the slowest; by the time it would look where TILE is 16.
+  // These are the slowest of 92 configurations; by the time it would look where TILE is 16.
   CHECK(tuned["best"]["settings"]["TILE"] == 32);
   CHECK(tuned["best"]["settings"]["UNROLL"] == 8);
   CHECK(tuned["best"]["settings"]["BLOCK"] == 32);
