@@ -145,8 +145,8 @@ struct NaturalTransformations::Parts {
     for (const Tunable& tunable : more.tunables) {
       if (base.find(tunable.name))
         return tunable.name + " is a tunable already; use it or choose another name";
-      if (Tunable* known = find_tunable(joined.tunables, tunable.name))
-        *known = tunable;
+      if (Tunable* earlier = find_tunable(joined.tunables, tunable.name))
+        *earlier = tunable;
       else
         joined.tunables.push_back(tunable);
     }

@@ -74,13 +74,16 @@ class T4 {
     JsonReader in(text_, source_, results);
     try {
       in.array([&] {
-        std::string objective;
+        std::string objective, others;
         std::vector<std::pair<std::string, std::string>> measured;
         in.object([&](std::string_view key) {
           if (key == "objectives" && in.peek() == '[') {
             in.array([&] {
-              const Value one = in.value();
-              if (objective.empty()) objective = to_string(one);
+              const std::string one = to_string(in.value());
+              if (objective.empty())
+                objective = one;
+              else
+                (others += others.empty() ? "" : ", ") += one;
             });
           } else if (key == "measurements" && in.peek() == '[') {
             in.array([&] {
@@ -101,6 +104,9 @@ class T4 {
           }
         });
         take_objective(objective, measured, in);
+        if (!others.empty() && !objective_.empty())
+          raw_.notes.push_back("recorded for " + objective + " and for " + others + "; what is read is " +
+                               objective);
         if (!objective.empty()) throw Enough{};
       });
     } catch (const TextEnds&) {

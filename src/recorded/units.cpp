@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 
 namespace kernelsearch::recorded {
 namespace {
@@ -67,7 +68,7 @@ constexpr UnitRow unit_rows[] = {{"s", 1, ""},
                                  {"cycles", 0, "lower"}};
 
 const UnitRow* unit_row_of(std::string_view name) {
-  std::string lower(name);
+  std::string lower(detail::trimmed(name));
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   const auto found = std::find_if(std::begin(unit_rows), std::end(unit_rows),

@@ -394,6 +394,22 @@ TEST_CASE(
   CHECK(both.trials[0].evaluation.measurement.seconds == 0.004);
   CHECK(both.trials[0].evaluation.features.find("GFLOP/s") == 96.0);
   CHECK(noted(both, "recorded for GFLOP/s, higher is better"));
+  CHECK(seconds(text("time", " us ", "")).seconds == approx(96e-6));
+}
+
+TEST_CASE("read_recording: a T4 file that was recorded for several objectives says so") {
+  const Shelf shelf;
+  const auto read = [&](const std::string& objectives) {
+    return shelf.read(
+        "a.json",
+        R"({"results": [{"configuration": {"a": 1}, "times": {}, "invalidity": "correct", "correctness": 1,
+"measurements": [{"name": "time", "value": 4.0, "unit": "ms"}, {"name": "energy", "value": 2.0, "unit": "J"}], "objectives": )" +
+            objectives + R"(}], "schema_version": "1.0.0"})");
+  };
+  const Recording two = read(R"(["time", "energy", "power"])"), one = read(R"(["time"])");
+  CHECK(two.trials[0].evaluation.measurement.seconds == 0.004);
+  CHECK(noted(two, "recorded for time and for energy, power; what is read is time"));
+  CHECK(!noted(one, "recorded for"));
 }
 
 TEST_CASE("read_recording: what is no time is refused, and Kernel Tuner's old mark of a failure is one") {
