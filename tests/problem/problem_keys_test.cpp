@@ -413,7 +413,9 @@ TEST_CASE("problem.json: the reader, the schema and the test above know the same
   }
   tested[""].insert("schema");
   known["/$defs/shape"] = {"name", "weight"};  // all others are variables
-  for (const auto& [place, keys] : tested) {
+  for (const auto& one : tested) {
+    const std::string& place = one.first;
+    const std::set<std::string>& keys = one.second;
     CAPTURE(place);
     CHECK(keys == known[place]);
     CHECK(keys == schema_keys(schema[Json::json_pointer(place)]));
