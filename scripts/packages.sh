@@ -56,6 +56,7 @@ nothing_names_this_tree "$python/package"
 say "Debian packages"
 rm -rf "$build/packages"/*.deb
 cmake --preset package -B "$build" -DKERNELSEARCH_PACKAGES_PYTHON="$python/package" >/dev/null
+cmake --build "$build" --target kernelsearch_package_texts -- --quiet  # those of the package that is new now
 (cd "$build" && cpack -G DEB >/dev/null)
 cp "$build/packages"/*.deb "$out"
 rm -rf "$python/unpacked"
