@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "commands.hpp"
@@ -43,10 +42,8 @@ void add_new(CLI::App& app, int& exit_code) {
         folder.has_filename() ? folder.filename() : folder.parent_path().filename();
     const std::string name = options->name.empty() ? last.string() : options->name;
     if (!options->from.empty()) {
-      const std::vector<std::string> to_edit = write_draft(folder, name, options->from, options->function);
-      std::error_code error;
-      const bool has_problem = std::filesystem::exists(folder / "problem.json", error);
-      const std::string problem = (has_problem ? folder : folder / "model.py").string();
+      const auto [place, to_edit] = write_draft(folder, name, options->from, options->function);
+      const std::string problem = place.string();
       print_clean("{}\n", problem);
       if (!to_edit.empty()) print_clean(stderr, "Some of it is guessed. Edit in {}:\n", problem);
       for (const std::string& what : to_edit) print_clean(stderr, "  {}\n", what);

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <system_error>
 
 #include "agents/code_tokens.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/text.hpp"
+#include "kernelsearch/problem/command_task.hpp"
 #include "kernelsearch/problem/element_type.hpp"
 #include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/problem/python_tasks.hpp"
@@ -107,6 +108,11 @@ std::size_t behind(const Tokens& tokens, std::size_t open) {
     if (depth == 0) return i + 1;
   }
   return tokens.size();
+}
+
+template <class Function>
+std::string names_of(const std::vector<Function>& all) {
+  return detail::joined(all, ", ", [](const Function& one) -> std::string_view { return one.name; });
 }
 
 /// A `__global__` function in the tokens of its file.
@@ -210,8 +216,7 @@ int first_size(std::size_t sizes) {
 
 DeviceFunction chosen_function(const Tokens& tokens, const std::string& file, std::string_view function) {
   const std::vector<DeviceFunction> all = device_functions(tokens);
-  std::string names;
-  for (const DeviceFunction& one : all) (names += names.empty() ? "" : ", ") += one.name;
+  const std::string names = names_of(all);
   if (all.empty())
     detail::raise<ConfigError>("no kernel is defined there", file, "name a file with a __global__ function");
   if (function.empty()) {
@@ -246,11 +251,6 @@ struct PythonFunction {
   std::vector<PythonParameter> parameters;
 };
 
-std::string trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n"), end = text.find_last_not_of(" \t\r\n");
-  return begin == std::string_view::npos ? "" : std::string(text.substr(begin, end - begin + 1));
-}
-
 std::vector<PythonParameter> python_parameters(std::string_view list) {
   std::vector<PythonParameter> parameters;
   int depth = 0;
@@ -260,7 +260,7 @@ std::vector<PythonParameter> python_parameters(std::string_view list) {
     const char one = i < list.size() ? list[i] : ',';
     depth += one == '(' || one == '[' || one == '{' ? 1 : one == ')' || one == ']' || one == '}' ? -1 : 0;
     if (one != ',' || depth > 0) continue;
-    std::string text = trimmed(list.substr(begin, i - begin));
+    std::string_view text = detail::trimmed(list.substr(begin, i - begin));
     begin = i + 1;
     if (text.empty() || text == "/") continue;
     if (text.front() == '*') {
@@ -269,13 +269,13 @@ std::vector<PythonParameter> python_parameters(std::string_view list) {
     }
     PythonParameter parameter;
     parameter.by_name = by_name;
-    if (const std::size_t equals = text.find('='); equals != std::string::npos) {
+    if (const std::size_t equals = text.find('='); equals != std::string_view::npos) {
       parameter.optional = true;
-      text = trimmed(std::string_view(text).substr(0, equals));
+      text = text.substr(0, equals);
     }
     const std::size_t colon = text.find(':');
-    parameter.name = trimmed(std::string_view(text).substr(0, colon));
-    if (colon != std::string::npos) parameter.annotation = trimmed(std::string_view(text).substr(colon + 1));
+    parameter.name = detail::trimmed(text.substr(0, colon));
+    if (colon != std::string_view::npos) parameter.annotation = detail::trimmed(text.substr(colon + 1));
     parameters.push_back(std::move(parameter));
   }
   return parameters;
@@ -300,18 +300,18 @@ std::vector<PythonFunction> launching_functions(std::string_view code) {
 
 DraftProblem draft_of_device_code(std::string_view code, const std::string& name, const std::string& file,
                                   std::string_view wanted) {
+  detail::check_quotable(name);
   const Tokens tokens = detail::code_tokens(code);
   const DeviceFunction function = chosen_function(tokens, file, wanted);
   const std::vector<Parameter> parameters = parameters_of(code, tokens, function, file);
   const bool hip = fs::path(file).extension() == ".hip";
   const std::string source = std::string("kernel") + (hip ? ".hip" : ".cu");
 
-  std::vector<std::string> sizes;
+  std::vector<std::string> variables;
   for (const Parameter& one : parameters)
-    if (!one.array && is_integer(one.elements.type)) sizes.push_back(one.name);
-  std::vector<std::string> variables = sizes;
+    if (!one.array && is_integer(one.elements.type)) variables.push_back(one.name);
   if (variables.empty()) variables.emplace_back("n");
-  const std::string all = fmt::format("{}", fmt::join(variables, "*"));
+  const std::string all = detail::joined(variables, "*");
 
   DraftProblem draft;
   std::string arguments;
@@ -406,8 +406,7 @@ DraftProblem draft_of_triton(std::string_view code, const std::string& file, std
     found =
         std::find_if(all.rbegin(), all.rend(), [&](const PythonFunction& one) { return one.name == wanted; });
   if (found == all.rend()) {
-    std::string names;
-    for (const PythonFunction& one : all) (names += names.empty() ? "" : ", ") += one.name;
+    const std::string names = names_of(all);
     detail::raise<ConfigError>(
         "no such function that launches a kernel", file + (wanted.empty() ? "" : ": " + std::string(wanted)),
         names.empty() ? "add a function that takes tensors, launches the kernel and returns "
@@ -450,21 +449,19 @@ def get_init_inputs():
            "class Model: what is right, in plain PyTorch"}};
 }
 
-std::vector<std::string> write_draft(const fs::path& folder, const std::string& name, const fs::path& from,
-                                     std::string_view function) {
-  std::error_code error;
-  const std::string extension = from.extension().string();
-  const bool device = extension == ".cu" || extension == ".cuh" || extension == ".hip";
-  if (fs::is_regular_file(from, error) && (device || extension == ".py")) {
-    const std::string code = detail::whole_text_of(from);
-    const bool module = detail::defines(code, "class", "Model") && detail::defines(code, "def", "get_inputs");
-    const bool triton =
-        !device && !module && !is_triton_bench(code) && code.find("@triton.jit") != std::string::npos;
-    if (device || triton) {
-      const DraftProblem draft = device ? draft_of_device_code(code, name, from.filename().string(), function)
-                                        : draft_of_triton(code, from.filename().string(), function);
+WrittenDraft write_draft(const fs::path& folder, const std::string& name, const fs::path& from,
+                         std::string_view function) {
+  if (is_module_file(from)) {
+    const std::string code = detail::whole_text_of(from), file = from.filename().string();
+    const bool python = from.extension() == ".py";
+    const bool complete = python ? detail::is_module_text(code) || is_triton_bench(code) ||
+                                       code.find("@triton.jit") == std::string::npos
+                                 : is_cub_benchmark(code);
+    if (!complete) {
+      const DraftProblem draft =
+          python ? draft_of_triton(code, file, function) : draft_of_device_code(code, name, file, function);
       detail::write_files(folder, draft.files);
-      return draft.to_edit;
+      return {python ? folder / draft.files.front().first : folder, draft.to_edit};
     }
   }
   if (!function.empty())
@@ -473,7 +470,7 @@ std::vector<std::string> write_draft(const fs::path& folder, const std::string& 
   Problem problem = read_problem(from);
   problem.name = name;
   write_problem(problem, folder);
-  return {};
+  return {folder, {}};
 }
 
 }  // namespace kernelsearch

@@ -167,8 +167,7 @@ fs::path find_torch_python() {
 
 Problem module_problem(std::string_view given, const std::string& name, const fs::path& python) {
   const std::string text(given);
-  if (!detail::defines(text, "class", "Model") || !detail::defines(text, "def", "get_inputs"))
-    refuse_text(name, text);
+  if (!detail::is_module_text(text)) refuse_text(name, text);
   Problem problem;
   problem.name = file_word(fs::path(name).stem().string());
   problem.description =
@@ -284,6 +283,10 @@ bool detail::defines(std::string_view text, std::string_view keyword, std::strin
   return false;
 }
 
+bool detail::is_module_text(std::string_view text) {
+  return defines(text, "class", "Model") && defines(text, "def", "get_inputs");
+}
+
 std::string detail::new_key(const nlohmann::ordered_json& object, const std::string& plain) {
   std::string key = plain;
   for (int again = 2; object.contains(key); ++again) key = plain + "#" + std::to_string(again);
@@ -338,8 +341,7 @@ Problem read_module_problem(const fs::path& file) {
     problem.folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
     return problem;
   }
-  if (!detail::defines(text, "class", "Model") || !detail::defines(text, "def", "get_inputs"))
-    refuse_text(file.string(), text);
+  if (!detail::is_module_text(text)) refuse_text(file.string(), text);
   Problem problem = module_problem(text, file.filename().string(), find_torch_python());
   problem.folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
   return problem;

@@ -41,6 +41,9 @@ namespace kernelsearch::detail {
 /// stack's frame for each character, and texts of others are long.
 [[nodiscard]] bool defines(std::string_view text, std::string_view keyword, std::string_view name);
 
+/// Whether the text is a module in KernelBench's form.
+[[nodiscard]] bool is_module_text(std::string_view text);
+
 /// The text of a file of at most 4 MiB without NUL; a ConfigError where it cannot be read.
 /// `within`: a link out of that folder is refused, unless empty.
 [[nodiscard]] std::string whole_text_of(const std::filesystem::path& file,

@@ -42,11 +42,8 @@ std::string filled(std::string_view text, const std::string& name, const Scaffol
 }  // namespace
 
 void scaffold_problem(const std::filesystem::path& folder, const std::string& name, ScaffoldOptions options) {
-  for (const std::string* text : {&name, static_cast<const std::string*>(&options.compiler)})
-    for (const char c : *text)
-      if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 32)
-        detail::raise<ConfigError>("a name holds a character that it cannot", *text,
-                                   "leave out quotes and backslashes");
+  detail::check_quotable(name);
+  detail::check_quotable(options.compiler);
   detail::write_files(folder, {{"problem.json", filled(detail::scaffold_problem_json, name, options)},
                                {"kernel.cpp", filled(detail::scaffold_kernel, name, options)},
                                {"reference.cpp", filled(detail::scaffold_reference, name, options)}});

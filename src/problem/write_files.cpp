@@ -33,4 +33,10 @@ void write_files(const std::filesystem::path& folder,
   }
 }
 
+void check_quotable(const std::string& text) {
+  for (const char c : text)
+    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 32)
+      raise<ConfigError>("a name holds a character that it cannot", text, "leave out quotes and backslashes");
+}
+
 }  // namespace kernelsearch::detail

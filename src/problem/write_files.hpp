@@ -13,4 +13,7 @@ namespace kernelsearch::detail {
 void write_files(const std::filesystem::path& folder,
                  const std::vector<std::pair<std::string, std::string>>& files);
 
+/// Refuses a text that could not stand between quotes in the files of a new problem.
+void check_quotable(const std::string& text);
+
 }  // namespace kernelsearch::detail

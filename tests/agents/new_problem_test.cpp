@@ -106,6 +106,16 @@ TEST_CASE("write_draft: what no problem can be made of is named") {
                        doctest::Contains("there already"), ConfigError);
 }
 
+TEST_CASE("write_draft: no name ends the quoted text around it, and what was written is named") {
+  const TemporaryFolder folder;
+  folder.write("mine.cu", "__global__ void f(float* y) { *y = 1; }");
+  folder.write("mine.py", "@triton.jit\ndef k(x): pass\ndef f(x):\n    k[(1,)](x)\n");
+  CHECK_THROWS_WITH_AS((void)write_draft(folder / "a", "a\"b", folder / "mine.cu"),
+                       doctest::Contains("quotes"), ConfigError);
+  CHECK(write_draft(folder / "a", "a", folder / "mine.cu").problem == folder / "a");
+  CHECK(write_draft(folder / "a", "a", folder / "mine.py").problem == folder / "a/model.py");
+}
+
 TEST_CASE("draft_of_triton: a module around the function that launches the kernel") {
   const std::string code =
       "import triton\n"
@@ -142,7 +152,7 @@ TEST_CASE("write_draft: what is a problem already is written as a folder of its 
   const TemporaryFolder folder;
   const std::filesystem::path source =
       std::filesystem::path(KERNELSEARCH_SOURCE_DIR) / "examples/host/matmul";
-  CHECK(write_draft(folder / "copy", "copy", source).empty());
+  CHECK(write_draft(folder / "copy", "copy", source).to_edit.empty());
   const Problem copy = read_problem(folder / "copy"), problem = read_problem(source);
   CHECK(copy.name == "copy");
   CHECK(copy.kernel.regions.device == problem.kernel.regions.device);

@@ -29,10 +29,16 @@ struct DraftProblem {
 [[nodiscard]] DraftProblem draft_of_triton(std::string_view code, const std::string& file,
                                            std::string_view function = {});
 
+/// What `write_draft` wrote.
+struct WrittenDraft {
+  std::filesystem::path problem;     ///< the folder, or the module's file in it: what `tune` takes
+  std::vector<std::string> to_edit;  ///< what was guessed, a sentence each
+};
+
 /// Writes a problem folder made of a file: device code or a Triton kernel as above, or what `tune` takes
-/// for a problem (a PyTorch module, a task, a definition), with its sources as files. Returns what is to be
-/// edited. A ConfigError if a file is in the way.
-std::vector<std::string> write_draft(const std::filesystem::path& folder, const std::string& name,
-                                     const std::filesystem::path& from, std::string_view function = {});
+/// for a problem (a PyTorch module, a task, a definition), with its sources as files. A
+/// ConfigError if a file is in the way.
+WrittenDraft write_draft(const std::filesystem::path& folder, const std::string& name,
+                         const std::filesystem::path& from, std::string_view function = {});
 
 }  // namespace kernelsearch

@@ -85,7 +85,7 @@ TEST_CASE("HostSampler: the loop with most samples is the hot one, not the one t
   CHECK(sampled.find("code.loop.vector_256") == 0);
   CHECK(sampled.find("code.loop.call") == 2);
   CHECK(sampled.find("code.loop.instructions") == 7);  // the two of `gate` too
-  // The calls are those of that loop, and the guessed one's are none of it.
+  // The calls are those of that loop, and none of the guessed loop's.
   CHECK(guessed.find("code.call.expf") == 1);
   CHECK_FALSE(guessed.find("code.call.tanhf"));
   CHECK(sampled.find("code.call.expf") == 0);

@@ -209,7 +209,7 @@ TEST_CASE(
   CHECK(e.verdict == Verdict::crashed);
   CHECK_MESSAGE(e.reason.find("set \"threads\" in the problem") != std::string::npos, e.reason);
   CHECK_MESSAGE(errors_of(four).find("set \"threads\" in the problem") != std::string::npos, errors_of(four));
-  // Without a reference the default stands in for one, and has no more cores then.
+  // Without a reference, the default is used as one, with no more cores than otherwise.
   Problem alone = plain;
   alone.reference = {};
   CHECK_NOTHROW((void)try_trivial_answers(alone, support::quick()));
