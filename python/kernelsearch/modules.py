@@ -35,6 +35,10 @@ PROTOCOL = 2
 ALIGNMENT = 256
 # Of so many draws of the generator it is seen what it promises.
 DRAWS_SEEN = 3
+# Bytes of a device that the reference may keep unused between two questions; to ask for them again takes milliseconds.
+KEPT_UNUSED = 256 << 20
+# Outputs are compared in parts of this many elements: what is computed of a part takes ten times its memory.
+COMPARED_AT_ONCE = 1 << 24
 # Of timed calls this share has contents that are not as the generator draws them; they take longer to make.
 MIXED = 0.3
 # Stricter than KernelBench's: relative to an element, and to the root mean square of its output.
@@ -371,7 +375,7 @@ class Promise:
         self.zeros = zeros if bool(zeros.any()) else None
         self.whole = self.floating and all(bool((one == one.round()).all()) for one in samples)
         if self.floating:
-            sums = [one.double().sum(dim=-1) for one in samples] if self.rows else []
+            sums = [one.sum(dim=-1, dtype=torch.float64) for one in samples] if self.rows else []
             if sums and all(bool(((one - 1).abs() < 1e-3).all()) for one in sums):
                 self.kept = True  # shares of a whole
         else:
@@ -423,10 +427,10 @@ class Promise:
             one_value = tensor.flatten()[rng.randrange(self.size)]
             x = torch.where(uniform(tensor.shape) < rng.uniform(0, 0.9), one_value, tensor)
         else:
-            x = tensor.double()
+            x = tensor if tensor.element_size() == 8 else tensor.float()
             middle = 0.0 if self.low <= 0 <= self.high else (self.low if rng.random() < 0.5 else self.high)
             if rng.random() < 0.7:
-                x = middle + (x - middle) * (rng.uniform(0.05, 1) + (1 - 0.05) * uniform(rows).double()).clamp(max=1)
+                x = middle + (x - middle) * (rng.uniform(0.05, 1) + (1 - 0.05) * uniform(rows).to(x.dtype)).clamp(max=1)
             if self.low >= 0 and rng.random() < 0.5:
                 share = ((x - self.low) / (self.high - self.low)).clamp(0, 1)
                 x = self.low + (self.high - self.low) * share ** math.exp(rng.uniform(-1.4, 1.4))
@@ -997,6 +1001,7 @@ class Reference:
             raise Declined("get_inputs gives other shapes or types from call to call: one shape a file")
         shape.promises = [Promise(list(samples)) for samples in zip(*[tensors for _, tensors in draws])]
         tensors = draws[0][1]
+        del draws  # of inputs of gigabytes one is enough from here on
         shape.specs = [
             {"type": type_name(one.dtype), "shape": list(one.shape), "strides": list(one.stride()),
              "bytes": span_bytes(one.shape, one.stride(), one.element_size()), "written": False,
@@ -1028,6 +1033,7 @@ class Reference:
         if self.task is not None:
             self.task.fits(shape.told, outputs)
         shape.outputs = [{"type": type_name(one.dtype), "shape": list(one.shape)} for one in outputs]
+        del copies, outputs
         for one, other in zip(first, second):
             if self.forbidden(shape, one, one).any():
                 raise Declined("the reference gives infinities or NaN, which the workload's tolerance does not allow")
@@ -1036,6 +1042,7 @@ class Reference:
                     "the same inputs give other outputs from call to call: it keeps state or draws random numbers, "
                     "so nothing says what is right"
                 )
+        first = second = one = other = None  # large ones take memory that is wanted below
         state = weights_of(model)
         changed = [n for n, one in weights_of(tracked).items() if n in state and not torch.equal(one, state[n])]
         if changed:
@@ -1056,9 +1063,9 @@ class Reference:
             out.append(made)
         return out
 
-    def whole_call(self, shape, model, tensors, seed=0):
-        """The outputs, and behind them the inputs that a call writes."""
-        copies = self.copies(tensors)
+    def whole_call(self, shape, model, tensors, seed=0, copied=()):
+        """The outputs, and behind them the inputs that a call writes. `copied`: inputs that nobody else has."""
+        copies = [one if number in copied else self.copies([one])[0] for number, one in enumerate(tensors)]
         _, outputs = self.call(model, shape.tree, copies, seed)
         return [one.detach().clone() for one in outputs] + [
             one for one, spec in zip(copies, shape.specs) if spec["written"]
@@ -1079,7 +1086,9 @@ class Reference:
         before = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
         try:
-            return self.whole_call(shape, model, [one.double() if one.is_floating_point() else one for one in tensors])  # fmt: skip
+            wide = [one.double() if one.is_floating_point() else one for one in tensors]
+            copied = {number for number, (one, other) in enumerate(zip(wide, tensors)) if one is not other}
+            return self.whole_call(shape, model, wide, copied=copied)
         finally:
             torch.set_default_dtype(before)
 
@@ -1095,8 +1104,10 @@ class Reference:
             if one.is_floating_point() != other.is_floating_point() or one.shape != other.shape:
                 self.notes.append("computed in its own precision, as it gives something else in f64")
                 return "native"
-            first, second = widened(one), widened(other)
-            if first.is_floating_point() and one.numel() and not torch.allclose(first, second, 0.05, 0.05 * float(second.abs().mean()) + 1e-6, equal_nan=True):  # fmt: skip
+            if not one.is_floating_point() or one.numel() == 0:
+                continue
+            size = sum(float(widened(part).abs().sum()) for part, _ in parts_of(other, other)) / other.numel()
+            if not all(torch.allclose(widened(a), widened(b), 0.05, 0.05 * size + 1e-6, equal_nan=True) for a, b in parts_of(one, other)):  # fmt: skip
                 self.notes.append("computed in its own precision, as it gives other values in f64")
                 return "native"
         return "f64"
@@ -1141,15 +1152,22 @@ class Reference:
         found = []
         first, second = self.varied(shape, rng.getrandbits(62)), self.varied(shape, rng.getrandbits(62))
         right, other = self.expected(shape, native, first), self.expected(shape, native, second)
+        del first, second
+
+        def mean_everywhere(one):
+            if is_packed(one):
+                return torch.zeros_like(one)
+            return torch.full_like(one, float(one.double().mean()) if one.is_floating_point() and one.numel() else 0)
+
         answers = {
-            "zeros": [torch.zeros_like(one) for one in right],
-            "the outputs for other inputs": other,
-            "its mean everywhere": [torch.zeros_like(one) if is_packed(one) else torch.full_like(one, float(one.double().mean()) if one.is_floating_point() and one.numel() else 0) for one in right],
-        }  # fmt: skip
+            "zeros": lambda number: torch.zeros_like(right[number]),
+            "the outputs for other inputs": lambda number: other[number],
+            "its mean everywhere": lambda number: mean_everywhere(right[number]),
+        }
         types = [one["type"] for one in shape.outputs]
         types += [spec["type"] for spec in shape.specs if spec["written"]]
         for name, answer in answers.items():
-            if all(self.verdict(shape, one.to(type_called(kind)), expected, 1)[0] for one, expected, kind in zip(answer, right, types)):  # fmt: skip
+            if all(self.verdict(shape, answer(number).to(type_called(kind)), right[number], 1)[0] for number, kind in enumerate(types)):  # fmt: skip
                 found.append(name)
         return found
 
@@ -1164,6 +1182,11 @@ class Reference:
         if side.wide is None:
             side.wide = self.wide(side.native)
         return self.wide_call(shape, side.wide, tensors)
+
+    def give_back(self):
+        """Memory that PyTorch keeps for later is not there for the candidate, a process beside this one."""
+        if self.device != "cpu" and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > KEPT_UNUSED:
+            torch.cuda.empty_cache()
 
     # Messages
 
@@ -1323,41 +1346,35 @@ class Reference:
         if answer.numel() == 0:
             return True, 0, 0.0, 0.0, ""
         answer, expected = decoded(answer), decoded(expected)
-        if not answer.is_floating_point():
-            off = answer != expected.to(answer.dtype)
-            error = strict = 1e30 if bool(off.any()) else 0.0
-        else:
-            kind = type_name(answer.dtype)
-            absolute, relative = self.tolerances[kind]
-            if shape.tolerance is not None:
-                absolute, relative = shape.tolerance["absolute"], shape.tolerance["relative"]
-            expected = expected.double()
-            rounded = expected.to(answer.dtype).double()  # what is too large for the type is infinite there
-            given = answer.double()
-            same = (given == expected) | (given == rounded) | (given.isnan() & rounded.isnan())
-            finite = rounded.isfinite()
-            size = expected[finite]
-            scale = float(size.square().mean().sqrt()) if size.numel() else 1.0
-            strictly = STRICT.get(kind, 0.1) * (expected.abs() + min(1.0, scale)) + 1e-300
-            bound = strictly if self.strict else absolute + relative * expected.abs() + 1e-300
-            distance = (given - expected).abs()
-            distance = torch.where(same, torch.zeros_like(distance), distance)
-            error, strict = self.worst(distance / bound), self.worst(distance / strictly)
-            off = ~same & ~(distance <= allowed * bound)
-            if shape.tolerance is not None and not self.strict:
-                # Elements may be off in part; none by more than the cap, none without being a number.
-                never = self.forbidden(shape, answer, expected)
-                if shape.tolerance["error_cap"] is not None:
-                    never = never | (~same & ~(distance <= shape.tolerance["error_cap"] * max(1, allowed)))
-                share = 1 - float(off.sum()) / off.numel()
-                if share >= shape.tolerance["matched_ratio"] and not bool(never.any()):
-                    return True, int(off.sum()), min(error, 1.0), strict, ""
-                off = off | never
-        count = int(off.sum())
+        scale, finite = 0.0, 0
+        if answer.is_floating_point():
+            for part, right in parts_of(answer, expected):
+                size, usable = right.double(), right.to(part.dtype).isfinite()
+                size = size if bool(usable.all()) else size[usable]
+                scale, finite = scale + float(torch.dot(size, size)), finite + size.numel()
+        scale = math.sqrt(scale / finite) if finite else 1.0
+        error, strict, count, capped, never, begin = 0.0, 0.0, 0, 0, 0, 0
+        first = first_never = None
+        for part, right in parts_of(answer, expected):
+            off, beyond, *errors = self.compared_part(shape, part, right, allowed, scale)
+            error, strict = max(error, errors[0]), max(strict, errors[1])
+            if first is None and bool(off.any()):
+                first = begin + int(off.to(torch.uint8).argmax())
+            count += int(off.sum())
+            if beyond is not None:
+                either = off | beyond
+                if first_never is None and bool(either.any()):
+                    first_never = begin + int(either.to(torch.uint8).argmax())
+                never, capped = never + int(beyond.sum()), capped + int(either.sum())
+            begin += part.numel()
+        if shape.tolerance is not None and not self.strict and answer.is_floating_point():
+            # Elements may be off in part; none by more than the cap, none without being a number.
+            if 1 - count / answer.numel() >= shape.tolerance["matched_ratio"] and never == 0:
+                return True, count, min(error, 1.0), strict, ""
+            count, first = capped, first_never
         if count == 0:
             return True, 0, error, strict, ""
-        place = int(off.flatten().to(torch.uint8).argmax())
-        at = []
+        at, place = [], first
         for extent in reversed(answer.shape):
             at.insert(0, place % extent)
             place //= extent
@@ -1365,20 +1382,62 @@ class Reference:
         where = f"at {at}: {float(answer[index]):.7g}, expected {float(expected[index]):.7g}"
         return False, count, error, strict, where
 
+    def compared_part(self, shape, answer, expected, allowed, scale):
+        """Which elements are off, which can be no part of those that a workload's tolerance lets be off (or None), and
+        the two errors. `scale`: the root mean square of the whole output."""
+        if not answer.is_floating_point():
+            off = answer != expected.to(answer.dtype)
+            error = 1e30 if bool(off.any()) else 0.0
+            return off, None, error, error
+        kind = type_name(answer.dtype)
+        absolute, relative = self.tolerances[kind]
+        if shape.tolerance is not None:
+            absolute, relative = shape.tolerance["absolute"], shape.tolerance["relative"]
+        expected, given = expected.double(), answer.double()
+        if shape.tolerance is None:
+            # Nearly always all of it is right, which is seen in a third of the time.
+            distance, size = (given - expected).abs_(), expected.abs()
+            strictly = (size + min(1.0, scale)).mul_(STRICT.get(kind, 0.1)).add_(1e-300)
+            bound = strictly if self.strict else size.mul_(relative).add_(absolute + 1e-300)
+            strict = float(strictly.reciprocal_().mul_(distance).max()) if bound is not strictly else None
+            error = float(distance.div_(bound).max())
+            if error <= allowed and (strict is None or math.isfinite(strict)):
+                return torch.zeros((), dtype=torch.bool), None, error, error if strict is None else strict
+        rounded = expected.to(answer.dtype).double()  # what is too large for the type is infinite there
+        same = (given == expected) | (given == rounded) | (given.isnan() & rounded.isnan())
+        strictly = STRICT.get(kind, 0.1) * (expected.abs() + min(1.0, scale)) + 1e-300
+        bound = strictly if self.strict else absolute + relative * expected.abs() + 1e-300
+        distance = (given - expected).abs()
+        distance = torch.where(same, torch.zeros_like(distance), distance)
+        off, beyond = ~same & ~(distance <= allowed * bound), None
+        if shape.tolerance is not None and not self.strict:
+            beyond = self.forbidden(shape, answer, expected)
+            if shape.tolerance["error_cap"] is not None:
+                beyond = beyond | (~same & ~(distance <= shape.tolerance["error_cap"] * max(1, allowed)))
+        return off, beyond, self.worst(distance / bound), self.worst(distance / strictly)
+
     @staticmethod
     def worst(ratio):
         value = float(ratio.max())
         return value if not math.isnan(value) else math.inf
 
 
+def parts_of(answer, expected):
+    """Both, flat and in order, in parts that are compared at once."""
+    return zip(decoded(answer).reshape(-1).split(COMPARED_AT_ONCE), decoded(expected).reshape(-1).split(COMPARED_AT_ONCE))
+
+
 def differences(answer, expected):
     """The largest absolute and relative difference of the elements that are finite on both sides, as FlashInfer-Bench has them."""
-    given, right = decoded(answer).double(), decoded(expected).double()
-    apart = (given - right).abs()
-    apart = torch.where(apart.isfinite(), apart, torch.zeros_like(apart))
-    if apart.numel() == 0:
-        return 0.0, 0.0
-    return float(apart.max()), float((apart / (right.abs() + 1e-8)).nan_to_num(0, 0, 0).max())
+    absolute, relative = 0.0, 0.0
+    for given, right in parts_of(answer, expected):
+        if given.numel() == 0:
+            continue
+        right = right.double()
+        apart = (given.double() - right).abs_().nan_to_num_(0, 0, 0)
+        absolute = max(absolute, float(apart.max()))
+        relative = max(relative, float(apart.div_(right.abs().add_(1e-8)).nan_to_num_(0, 0, 0).max()))
+    return absolute, relative
 
 
 def serve_reference(channel):
@@ -1401,6 +1460,8 @@ def serve_reference(channel):
         except Exception as error:
             traceback.print_exc()
             reply = {"ok": False, "reason": f"the reference fails: {said_by(error)}"}
+        if reference is not None:
+            reference.give_back()
         channel.write({"type": answers.get(kind, kind), "id": name, **reply})
 
 

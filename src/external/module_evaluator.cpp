@@ -44,9 +44,13 @@ using external::TensorSpec;
 constexpr std::size_t fewest_module_rounds = 5;
 /// Calls before a candidate is timed: one as the generator draws, the others with varied contents.
 constexpr int calls_checked = 4;
-/// The reference says what is right for all timed calls until it has taken so long, then for one call of each
-/// request, at a place that is secret.
-constexpr double seconds_verifying = 1.0;
+/// Further processes of the same text are checked until the reference has taken this long for them.
+constexpr double seconds_checking_again = 0.25;
+/// The reference says what is right for all timed calls of a process until it has taken this long, then for
+/// one call of each request, at a place that is secret, and after the longer time for one request of
+/// `requests_apart`.
+constexpr double seconds_verifying = 1.0, seconds_verifying_each = 4.0;
+constexpr std::size_t requests_apart = 4;
 /// For a shape's pairs: most of it goes by while inputs are drawn and outputs checked.
 constexpr double pairing_seconds = 8.0;
 
@@ -131,9 +135,10 @@ class ModuleWorker : public detail::PlainSampleTimer {
     return noted(server_.load(handles));
   }
 
-  MaybeFault check() {
+  /// `again`: another process was checked with the same text.
+  MaybeFault check(bool again = false) {
     for (std::size_t shape = 0; shape < shapes_.size(); ++shape)
-      if (auto fault = check(shape)) {
+      if (auto fault = check(shape, again)) {
         if (shapes_.size() > 1 && fault->verdict == Verdict::wrong_result)
           fault->reason = "shape " + bench_.problem.shapes[shape].name + ": " + fault->reason;
         return fault;
@@ -141,9 +146,11 @@ class ModuleWorker : public detail::PlainSampleTimer {
     return std::nullopt;
   }
 
-  MaybeFault check(std::size_t shape) {
+  MaybeFault check(std::size_t shape, bool again) {
     Seen& seen = shapes_[shape];
+    const double before = bench_.reference.spent_seconds();
     for (int i = 0; i < calls_checked; ++i) {
+      if (again && i > 0 && bench_.reference.spent_seconds() - before > seconds_checking_again) break;
       const auto slot = static_cast<std::uint32_t>(detail::secret_seed() % slots(shape));
       bench_.reference.draw(shape, {&slot, 1}, i > 0 ? external::Manner::varied : external::Manner::plain);
       server_.fill(shape, {&slot, 1});
@@ -301,10 +308,11 @@ class ModuleWorker : public detail::PlainSampleTimer {
     seen.wall += wall;
     timed_ += calls;
     const bool all = seen.verifying < seconds_verifying;
+    const bool none = seen.verifying >= seconds_verifying_each && rng.below(requests_apart) > 0;
     const std::size_t known = rng.below(calls);
     const double before = bench_.reference.spent_seconds();
     for (std::size_t i = 0; i < calls; ++i) {
-      if (!all && i != known) continue;
+      if (none || (!all && i != known)) continue;
       ++verified_;
       if (auto fault = verify(shape, order[i], ran->places[i], calls > 1)) {
         const bool again = std::count(ran->places.begin(), ran->places.end(), ran->places[i]) > 1;
@@ -373,13 +381,13 @@ struct ModuleEvaluator::Impl {
         fresh.reset();
         fresh.emplace(*bench, 0);
         failed.ours = fresh->build(our_side);
-        if (!failed.ours) failed.ours = fresh->check();
+        if (!failed.ours) failed.ours = fresh->check(measured != nullptr || taken.round() > 0);
         if (failed.ours) return {};
       }
       ModuleWorker& ours = first ? **measured : *fresh;
       ModuleWorker theirs(*bench, 1);
       failed.theirs = theirs.build(their_side);
-      if (!failed.theirs) failed.theirs = theirs.check();
+      if (!failed.theirs) failed.theirs = theirs.check(taken.round() > 0);
       if (failed.theirs) return {};
       taken.started(detail::monotonic_seconds() - begin);
       if (auto fault = taken.take_round<detail::Fault>(Timer(ours, theirs))) {

@@ -119,6 +119,34 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("ModuleEvaluator: of a slow reference fewer calls are asked, in further processes and late ones") {
+  NEEDS_SYSTEM_PYTHON
+  const TemporaryFolder folder;
+  SUBCASE("a further process is checked until the reference has taken a quarter of a second") {
+    HostOptions options = quick_module(Pairing::always);
+    options.finalist_rounds = 2;
+    ModuleEvaluator evaluator(scripted_module(folder.path(), "plain again, slow at 1 for 0.3 s"), options);
+    EvaluationContext context;
+    context.finalist = true;
+    const Evaluation finalist = evaluator.evaluate(module_answer("honest"), context);
+    CHECK(finalist.reason == "");
+    check_has(finalist.provenance, "; 4 calls checked before");
+    CHECK(finalist.measurement.speedup.has_value());
+    ModuleEvaluator quick(scripted_module(folder.path(), "plain again"), options);
+    check_has(quick.evaluate(module_answer("honest"), context).reason, "element 0 is wrong");
+  }
+  SUBCASE("after four seconds one request of four is asked about") {
+    HostOptions options = quick_module();
+    options.sampling = {.precision = 1e-9, .min_samples = 100, .max_samples = 100, .budget_seconds = 60};
+    ModuleEvaluator evaluator(scripted_module(folder.path(), "slow at 5 for 4.1 s"), options);
+    const Evaluation honest = evaluator.evaluate(module_answer("honest"), {});
+    CHECK(honest.reason == "");
+    // At most 64 calls of the first request, then one of a quarter of about 300 requests.
+    CHECK(*honest.features.find("verified_calls") > 66);
+    CHECK(*honest.features.find("verified_calls") < 250);
+  }
+}
+
 TEST_CASE("ModuleEvaluator: an answer is checked and timed on every shape") {
   NEEDS_SYSTEM_PYTHON
   const TemporaryFolder folder;

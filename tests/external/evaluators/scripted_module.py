@@ -3,7 +3,8 @@
 """Both roles of the contract of modules (docs/torch.md) without PyTorch: y = w x of 64 numbers, and x is left as it was.
 
 A shape may have a variable `added`, and is y = w x + added then. A candidate's text is how it behaves: honest, or how it cheats or breaks.
-A module "changes x" has an input that a call may change.
+A module "changes x" has an input that a call may change. One that is "slow at N" takes SECONDS of its text, "for SECONDS s", to say what is
+right of the Nth call that it is asked about with the same weights. One that is "plain again" knows no other contents for a side's second weights.
 """
 
 import ctypes
@@ -11,6 +12,7 @@ import json
 import mmap
 import os
 import random
+import re
 import signal
 import struct
 import sys
@@ -37,13 +39,15 @@ def numbers(memory, at):
 
 
 def reference():
-    state = {"weight": {}, "inputs": []}
+    state = {"weight": {}, "inputs": [], "asked": {}, "made": {}}
     while (message := read())["type"] != "end":
         kind = message["type"]
         if kind == "describe":
             shape = {"arguments": {"list": [{"tensor": 0}]}, "inputs": [{**tensor, "written": "changes x" in message["module"]}],
                      "outputs": [{"type": "f32", "shape": [COUNT]}], "result": {"tensor": 0},
                      "work": {"bytes": -1 if "odd work" in message["module"] else 512, "operations": 64, "type": "f32"}}  # fmt: skip
+            state["module"] = message["module"]
+            state["slow"] = re.search(r"slow at (\d+) for ([\d.]+) s", message["module"])
             state["added"] = [float(one["variables"].get("added", 0)) for one in message["shapes"]]
             if "declined" in message["module"]:
                 say("described", message, ok=False, reason="it drops out elements at random")
@@ -59,18 +63,25 @@ def reference():
         elif kind == "weights":
             weight = random.Random(message["secret"]).uniform(1, 3) if message["mode"] == "names" else 1.0
             weight = struct.unpack("f", struct.pack("f", weight))[0]
-            state["weight"][message["side"]] = weight
+            state["weight"][message["side"]], state["asked"][message["side"]] = weight, 0
+            state["made"][message["side"]] = state["made"].get(message["side"], 0) + 1
             struct.pack_into("f", state["memory"], message["offset"], weight)
             say("weights", message)
         elif kind == "draw":
             rng = random.Random(message["seed"])
+            state["manner"] = message["manner"]
             for slot in message["slots"]:
                 struct.pack_into(f"{COUNT}f", state["memory"], state["at"][message["shape"]][slot], *(rng.random() for _ in range(COUNT)))
             say("drawn", message)
         elif kind == "check":
+            state["asked"][message["side"]] += 1
+            if state["slow"] and state["asked"][message["side"]] == int(state["slow"][1]):
+                time.sleep(float(state["slow"][2]))
             x = numbers(state["memory"], state["at"][message["shape"]][message["slot"]])
             y = numbers(state["memory"], message["places"][0])
             w, added = state["weight"][message["side"]], state["added"][message["shape"]]
+            if "plain again" in state["module"] and state["manner"] == "varied" and state["made"][message["side"]] > 1:
+                y = [0] * COUNT
             wrong = [i for i in range(COUNT) if abs(y[i] - w * x[i] - added) > 1e-5]
             say("checked", message, ok=not wrong, reason=f"element {wrong[0]} is wrong" if wrong else "",
                 right_share=1 - len(wrong) / COUNT, error=1e30 if wrong else 0.1, strict_error=0.5, absolute_error=2e-7, relative_error=3e-7)  # fmt: skip
