@@ -418,6 +418,14 @@ TEST_CASE("read_recording: a T4 file that was recorded for several objectives sa
   CHECK(!noted(later, "what is read is energy"));
   CHECK(!noted(later, "it is the times that are read"));
   CHECK(noted(without, "recorded for energy and for power; what is read is time"));
+  // The time may have another name, and then it is the only one.
+  const Recording duration = shelf.read(
+      "a.json",
+      R"({"results": [{"configuration": {"a": 1}, "times": {}, "invalidity": "correct", "correctness": 1,
+"measurements": [{"name": "energy", "value": 2.0, "unit": "J"}, {"name": "Duration", "value": 4.0, "unit": "us"}],
+"objectives": ["energy", "Duration"]}], "schema_version": "1.0.0"})");
+  CHECK(duration.trials[0].evaluation.measurement.seconds == approx(4e-6));
+  CHECK(noted(duration, "recorded for energy and for Duration; what is read is Duration"));
   CHECK(noted(read(R"(["energy"])"),
               "recorded for energy in J, lower is better; it is the times that are read"));
 }
