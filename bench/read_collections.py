@@ -180,10 +180,11 @@ def main():
             counts["own"] += best is not None
             tools.add(tool)
             counts["read" if found else "refused"] += 1
+            counts["unknown"] += not found and "known layout" in words
             counts["same" if same else "differ"] += 1
             cells = [tool, name, words.replace("|", "/").replace("\n", " "), *text_of(found), ", ".join(text_of(other)).strip(", "), "" if best is None else f"{best:.6g} s"]
             lines.append("| " + " | ".join(cells) + " | " + ("same" if same else "DIFFERS") + " |")
-    total = f"{sum(counts[k] for k in ('read', 'refused'))} files in {len(tools)} folders: {counts['read']} read, {counts['refused']} refused; {counts['same']} agree, {counts['differ']} differ; Kernel Tuner itself was asked for the best of {counts['own']}."
+    total = f"{sum(counts[k] for k in ('read', 'refused'))} files in {len(tools)} folders: {counts['read']} read, {counts['refused']} refused ({counts['unknown']} of a layout that is not known); {counts['same']} agree, {counts['differ']} differ; Kernel Tuner itself was asked for the best of {counts['own']}."
     shown = f"Made on {datetime.date.today()} by `bench/read_collections.py {' '.join(os.path.basename(os.path.normpath(f)) for f in given.folders)}`.\n\n{total}\n\n" + "\n".join(lines) + "\n"
     if given.out:
         with open(given.out, "w") as file:

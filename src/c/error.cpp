@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "handles.hpp"
+#include "kernelsearch/core/impl/text.hpp"
 #include "kernelsearch/core/impl/utf8.hpp"
 #include "kernelsearch/core/nearest.hpp"
 #include "kernelsearch/store/store_error.hpp"
@@ -144,6 +145,21 @@ const std::string& text_value(const Value& from, std::string_view name) {
 }
 const Permutation& order_value(const Value& from, std::string_view name) {
   return value_as<Permutation>(from, name, "order");
+}
+
+double objective_value(const Evaluation& from, std::string_view name) {
+  if (from.verdict != Verdict::ok)
+    refuse(KS_NONE, "the trial has no objectives", std::string(to_string(from.verdict)),
+           "ks_trial_reason() says why");
+  constexpr std::string_view prefix = "objective.";
+  if (name == "time") return from.measurement.seconds;
+  if (const auto value = from.features.find(std::string(prefix).append(name))) return *value;
+  std::vector<std::string> known{"time"};
+  for (const auto& [feature, value] : from.features)
+    if (feature.starts_with(prefix)) known.push_back(feature.substr(prefix.size()));
+  const std::string nearest = nearest_name(name, known);
+  refuse(KS_UNKNOWN_NAME, "there is no objective of that name", name,
+         nearest.empty() ? "choose among: " + detail::joined(known, ", ") : "did you mean " + nearest + "?");
 }
 
 struct Options::Body {

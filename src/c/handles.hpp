@@ -169,6 +169,8 @@ class Working {
 void write_text(std::string_view from, char* text, std::size_t capacity, std::size_t* needed_bytes);
 void write_items(std::span<const std::int64_t> from, std::int64_t* items, std::size_t capacity,
                  std::size_t* count);
+/// The value of a right evaluation in the objective of that name, which is the time or one that the run has.
+[[nodiscard]] double objective_value(const Evaluation& from, std::string_view name);
 void write_config(const Config& from, std::uint32_t* config, std::size_t length);
 
 /// The configuration of that array; its positions are positions of values.

@@ -231,6 +231,12 @@ ks_status ks_trial_seconds(const ks_trial* trial, double* seconds) {
     *seconds = trial->objective;
   });
 }
+ks_status ks_trial_objective(const ks_trial* trial, const char* name, double* value) {
+  return guarded([&] {
+    needed(value, "value");
+    *value = objective_value(evaluation_of(trial), text_of(name, "name"));
+  });
+}
 ks_status ks_trial_reason(const ks_trial* trial, char* text, size_t capacity, size_t* needed_bytes) {
   return guarded([&] { write_text(evaluation_of(trial).reason, text, capacity, needed_bytes); });
 }

@@ -251,6 +251,13 @@ ks_status ks_run_best(ks_run* run, uint64_t* trial, double* seconds) {
     if (seconds != nullptr) *seconds = winner.outcome.evaluation.measurement.seconds;
   });
 }
+ks_status ks_run_objective(ks_run* run, const char* name, double* value) {
+  return guarded([&] {
+    const Working working(checked(run).busy);
+    needed(value, "value");
+    *value = objective_value(winner_of(run).outcome.evaluation, text_of(name, "name"));
+  });
+}
 ks_status ks_run_settings(ks_run* run, char* json, size_t capacity, size_t* needed_bytes) {
   return guarded([&] {
     const Working working(checked(run).busy);

@@ -89,7 +89,7 @@ class ShapeCheck {
   /// A whole number >= `least`.
   double check_whole(const JsonCursor& place, const Expression& expression, double least) const {
     const Value given = value(place, expression);
-    const double number = given.index() > 2 ? std::nan("") : to_number(given);
+    const double number = try_to_number(given).value_or(std::nan(""));
     if (!(number >= least) || number != std::floor(number))
       refuse(place, expression, given,
              "it must be a whole number >= " + to_string(Value{static_cast<std::int64_t>(least)}) +

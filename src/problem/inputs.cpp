@@ -454,7 +454,7 @@ QuantisedBlocks quantised_blocks(const Argument& quantised, const Shape& shape, 
   };
   const auto whole = [&](const Expression& expression) {
     const Value value = evaluate(expression, shape, {}, "a block of " + quantised.name);
-    const double number = value.index() > 2 ? 0.0 : to_number(value);
+    const double number = try_to_number(value).value_or(0.0);
     if (!(number >= 1) || number != std::floor(number) || number > 0x1p40)
       refuse(expression.text() + " is " + to_string(value), "give whole numbers from 1 on");
     return static_cast<std::size_t>(number);

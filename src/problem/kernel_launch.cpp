@@ -86,9 +86,10 @@ class LaunchCheck {
   Result<double, std::string> whole_number(const char* key, const Expression& expression,
                                            double least) const {
     if (!known(expression)) return 1.0;
-    const double number = to_number(value(expression));
+    const Value given = value(expression);
+    const double number = try_to_number(given).value_or(std::nan(""));
     if (number == std::floor(number) && number >= least && number <= 2147483647.0) return number;
-    return std::string(key) + " " + expression.text() + " is " + to_string(Value{number}) + " for shape " +
+    return std::string(key) + " " + expression.text() + " is " + to_string(given) + " for shape " +
            shape_.name + ": it must be a whole number from " + (least > 0 ? "1" : "0") + " on";
   }
 

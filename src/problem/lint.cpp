@@ -430,7 +430,7 @@ std::vector<LintFinding> lint_static(const Problem& problem) {
   bool round = true;
   for (const Shape& shape : problem.shapes) {
     for (const NamedValue& variable : shape.variables)
-      if (to_number(variable.second) > 1 && !power_of_two(to_number(variable.second))) round = false;
+      if (const auto size = try_to_number(variable.second); size > 1.0 && !power_of_two(*size)) round = false;
     if (shape.weight <= 0) continue;
     if (const std::string empty = empty_array(problem, shape); !empty.empty())
       findings.push_back({Severity::warning,

@@ -117,10 +117,11 @@ class Conversion {
     for (std::size_t i = 0; i < 3; ++i)
       detail::replace_all(text, "ProblemSize[" + std::to_string(i) + "]", axis_names[i]);
     for (const Tunable& tunable : file_.space.tunables()) {
-      double largest = to_number(tunable.values.front());
-      for (const Value& value : tunable.values) largest = std::max(largest, to_number(value));
+      std::optional<double> largest = try_to_number(tunable.values.front());
+      for (const Value& value : tunable.values) largest = std::max(largest, try_to_number(value));
+      if (!largest) continue;  // a tunable of texts has no largest one: its name shows as unknown
       detail::replace_all(text, "max(" + tunable.name + ")",
-                          to_string(Value{static_cast<std::int64_t>(largest)}));
+                          to_string(Value{static_cast<std::int64_t>(*largest)}));
     }
     return text;
   }

@@ -77,7 +77,7 @@ class Cachefile {
         in_.array([&, &list = values] { list.push_back(in_.value()); });
       });
     } else if (key == "objective") {
-      objective(in_.skip());
+      objective();
     } else if (key == "cache") {
       in_.peek();
       records_ = in_.position();
@@ -101,10 +101,19 @@ class Cachefile {
     return text.size() > 1 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
   }
 
-  void objective(std::string_view json) {
-    std::string text = compact(json);
-    std::erase_if(text, [](char c) { return c == '"' || c == '[' || c == ']'; });
-    if (const auto other = other_objective(text, "")) other_ = other->words;
+  /// A name, or a list of names.
+  void objective() {
+    if (in_.peek() == '"') {
+      objectives_.emplace_back(in_.string());
+    } else if (in_.peek() == '[') {
+      in_.array([&] { objectives_.push_back(text_of(in_.value())); });
+    } else {
+      in_.skip();
+    }
+    const auto is_time = [](const std::string& name) { return !other_objective(name, ""); };
+    if (std::any_of(objectives_.begin(), objectives_.end(), is_time)) return;
+    for (const std::string& name : objectives_)
+      other_ += (other_.empty() ? "" : ", and for ") + other_objective(name, "")->words;
   }
 
   /// What was recorded may be no time at all: then no number of it is one.
@@ -122,7 +131,10 @@ class Cachefile {
               (names.empty() ? "" : "; its records have " + names),
           "only recordings of times are read: record it with `time`, or convert what it has to a time");
     }
-    if (!other_.empty()) raw_.notes.push_back("recorded for " + other_ + "; it is the times that are read");
+    if (objectives_.size() > 1)
+      raw_.notes.push_back(several_objectives(objectives_, "time"));
+    else if (!other_.empty())
+      raw_.notes.push_back("recorded for " + other_ + "; it is the times that are read");
   }
 
  public:
@@ -359,6 +371,7 @@ class Cachefile {
   std::vector<std::pair<std::string, std::vector<Value>>> listed_;
   std::optional<std::size_t> records_;
   std::size_t ignored_ = 0, untimed_ = 0, first_untimed_ = 0;
+  std::vector<std::string> objectives_;
   std::string other_;  ///< what it was recorded for, where that is not a time
   bool read_ = false, cut_ = false, unfinished_ = false;
 };

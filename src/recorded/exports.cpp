@@ -111,6 +111,12 @@ RawRecording read_csv(std::string_view text, const std::string& source) {
     const auto verdict = verdict_from(row.text("verdict"));
     if (!verdict) malformed(source, line, "the verdict " + row.text("verdict"));
     if (row.text("config_key").empty() && !has_candidate(*verdict)) return;
+    const auto number_of = [&](const std::string& column, const std::string& field) {
+      const std::optional<double> number = try_to_number(csv_value(field));
+      if (!number) malformed(source, line, column + " is not a number: " + field);
+      return *number;
+    };
+    if (*verdict == Verdict::ok) (void)number_of("seconds", row.text("seconds"));
     RawTrial trial;
     trial.evaluation = evaluation_of(row, *verdict);
     trial.time_stamp = row.text("at");
@@ -118,7 +124,7 @@ RawRecording read_csv(std::string_view text, const std::string& source) {
     for (std::size_t i = 0; i < header.size(); ++i) {
       if (header[i].starts_with("tunable.")) values.emplace(header[i].substr(8), csv_value(fields[i]));
       if (header[i].starts_with("feature.") && !fields[i].empty())
-        trial.evaluation.features.set(header[i].substr(8), csv_number(fields[i], 0));
+        trial.evaluation.features.set(header[i].substr(8), number_of(header[i], fields[i]));
     }
     trial.values = in_order(raw, values, source, line);
     raw.kernel = row.text("problem");

@@ -238,7 +238,7 @@ class Look {
   const Format& format() {
     if (text_.find_first_not_of(" \t\r\n") == text_.npos) refuse_unknown(source_, "it is empty");
     begins(text_);
-    text_ = without_mark(text_);
+    text_ = without_comments(without_mark(text_));
     const char first = text_.size() > blank() ? text_[blank()] : ' ';
     if (!format_ && (first == '{' || first == '[')) json();
     if (!format_ && first == '<') tag();
@@ -258,6 +258,13 @@ class Look {
     if (first == '{') return "JSON without records of a known layout";
     if (first == '[') return "a JSON list without records of a known layout";
     return first == '<' ? "XML of an unknown layout" : "neither JSON nor a table of a known layout";
+  }
+
+  /// TVM's published logs have lines of `#` before the first record.
+  static std::string_view without_comments(std::string_view text) {
+    std::string_view rest = text;
+    while (rest.starts_with('#')) rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+    return rest.starts_with('{') ? rest : text;
   }
 
   void begins(std::string_view text) {

@@ -74,17 +74,11 @@ class T4 {
     JsonReader in(text_, source_, results);
     try {
       in.array([&] {
-        std::string objective, others;
+        std::vector<std::string> objectives;
         std::vector<std::pair<std::string, std::string>> measured;
         in.object([&](std::string_view key) {
           if (key == "objectives" && in.peek() == '[') {
-            in.array([&] {
-              const std::string one = to_string(in.value());
-              if (objective.empty())
-                objective = one;
-              else
-                (others += others.empty() ? "" : ", ") += one;
-            });
+            in.array([&] { objectives.push_back(to_string(in.value())); });
           } else if (key == "measurements" && in.peek() == '[') {
             in.array([&] {
               auto& [name, unit] = measured.emplace_back();
@@ -103,41 +97,45 @@ class T4 {
             in.skip();
           }
         });
-        take_objective(objective, measured, in);
-        if (!others.empty() && !objective_.empty())
-          raw_.notes.push_back("recorded for " + objective + " and for " + others + "; what is read is " +
-                               objective);
-        if (!objective.empty()) throw Enough{};
+        if (objectives.empty()) return;
+        take_objective(objectives, measured, in);
+        throw Enough{};
       });
     } catch (const TextEnds&) {
     } catch (const Enough&) {
     }
   }
 
-  void take_objective(const std::string& objective,
+  /// The first objective that is a time is what is read; without one the measurement `time`, where it is.
+  void take_objective(const std::vector<std::string>& objectives,
                       const std::vector<std::pair<std::string, std::string>>& measured,
                       const JsonReader& in) {
-    if (objective.empty()) return;
-    const auto found = std::find_if(measured.begin(), measured.end(),
-                                    [&](const auto& one) { return one.first == objective; });
-    const std::string unit = found == measured.end() ? std::string() : found->second;
-    const bool has_time =
-        std::any_of(measured.begin(), measured.end(), [](const auto& one) { return one.first == "time"; });
-    if (const auto other = other_objective(objective, unit)) {
-      if (objective == "time") in.fail("its times have an unknown unit: " + unit);
+    const auto unit_of = [&](const std::string& name) {
+      const auto found =
+          std::find_if(measured.begin(), measured.end(), [&](const auto& one) { return one.first == name; });
+      return found == measured.end() ? std::string() : found->second;
+    };
+    const auto time = std::find_if(objectives.begin(), objectives.end(), [&](const std::string& name) {
+      return !other_objective(name, unit_of(name));
+    });
+    if (time == objectives.end()) {
+      const auto other = other_objective(objectives.front(), unit_of(objectives.front()));
+      if (objectives.front() == "time") in.fail("its times have an unknown unit: " + unit_of("time"));
       // The runtimes of such a file may be what was wanted instead.
-      if (!has_time)
+      if (std::none_of(measured.begin(), measured.end(), [](const auto& one) { return one.first == "time"; }))
         detail::raise<ConfigError>("the recording has no times",
                                    source_ + ": it was recorded for " + other->words,
                                    "only recordings of times are read: give a measurement named `time`");
-      raw_.notes.push_back("recorded for " + other->words + "; it is the times that are read");
-      return;
+      if (objectives.size() == 1)
+        raw_.notes.push_back("recorded for " + other->words + "; it is the times that are read");
+    } else {
+      objective_ = *time;
+      if (const auto scale = in_a_second(unit_of(*time)); scale && !unit_known_) {
+        unit_ = *scale;
+        unit_known_ = true;
+      }
     }
-    objective_ = objective;
-    if (const auto scale = in_a_second(unit); scale && !unit_known_) {
-      unit_ = *scale;
-      unit_known_ = true;
-    }
+    if (objectives.size() > 1) raw_.notes.push_back(several_objectives(objectives, objective_));
   }
 
   void metadata(JsonReader& in) {
@@ -180,7 +178,7 @@ class T4 {
   struct Fields {
     std::vector<double> runtimes{};
     double time = std::numeric_limits<double>::quiet_NaN();
-    std::string invalidity{}, verdict{}, reason{}, error{};
+    std::string invalidity{}, verdict{}, reason{}, error{}, time_text{};
     double correctness = 0;
     bool benchmarked = false, failed = false;
     std::vector<ShapeMeasurement> shapes{};
@@ -295,7 +293,10 @@ class T4 {
       fields.time = *number / scale;
       fields.failed = *number == failed_time;
     }
-    if (verdict_of_error(text)) fields.error = text;
+    if (verdict_of_error(text))
+      fields.error = text;
+    else if (name == objective_)
+      fields.time_text = text;
     if (name.starts_with("times_") && !list.empty()) {
       ShapeMeasurement& shape = fields.shapes.emplace_back();
       shape.shape = name.substr(6);
@@ -318,7 +319,9 @@ class T4 {
     double sum = 0;
     for (const double sample : fields.runtimes) sum += sample;
     Evaluation evaluation;
-    if (verdict == Verdict::ok) {
+    if (verdict == Verdict::ok && !fields.time_text.empty()) {
+      evaluation = Evaluation::failed(Verdict::crashed, "its time is not a number: " + fields.time_text);
+    } else if (verdict == Verdict::ok) {
       if (std::isnan(fields.time) && !fields.runtimes.empty())
         fields.time = sum / static_cast<double>(fields.runtimes.size());
       if (fields.shapes.empty() && !fields.runtimes.empty())

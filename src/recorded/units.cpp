@@ -105,4 +105,9 @@ std::optional<OtherObjective> other_objective(std::string_view name, std::string
                                                      : std::string(", ") + unit_row->better + " is better")};
 }
 
+std::string several_objectives(std::span<const std::string> names, std::string_view read) {
+  return "recorded for " + names.front() + " and for " + detail::joined(names.subspan(1), ", ") +
+         "; what is read is " + std::string(read);
+}
+
 }  // namespace kernelsearch::recorded

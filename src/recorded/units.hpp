@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,8 @@ struct OtherObjective {
 
 /// The objective of that name and unit, which may be empty; nothing where it is a time.
 [[nodiscard]] std::optional<OtherObjective> other_objective(std::string_view name, std::string_view unit);
+
+/// What is said of a recording for several objectives, of which one is read.
+[[nodiscard]] std::string several_objectives(std::span<const std::string> names, std::string_view read);
 
 }  // namespace kernelsearch::recorded

@@ -18,9 +18,9 @@ double shape_distance(std::span<const std::pair<std::string, Value>> a,
       if (other_name == name) other = &other_value;
     if (other == nullptr) return never;
     if (value == *other) continue;
-    const double x = to_number(value), y = to_number(*other);
+    const std::optional<double> x = try_to_number(value), y = try_to_number(*other);
     if (!(x > 0.0) || !(y > 0.0) || value.index() == 0 || other->index() == 0) return never;
-    const double step = std::log2(x / y);
+    const double step = std::log2(*x / *y);
     sum += step * step;
   }
   return std::sqrt(sum);

@@ -11,7 +11,7 @@
 /* What the callbacks saw. */
 struct seen {
   ks_run* run;
-  int judged, trials, bests, messages, ended, code, fail_at, wrong_at, stop_at;
+  int judged, trials, bests, messages, ended, code, fail_at, wrong_at, stop_at, objectives;
   pthread_mutex_t mutex;
   pthread_cond_t reached;
 };
@@ -29,6 +29,7 @@ static int judge(void* user, const ks_trial* trial, ks_verdict* verdict, double*
       ks_space_integer(space, config, 2, 1, &columns) != KS_OK)
     return 1;
   EXPECT(KS_NONE, "no outcome yet", ks_trial_verdict(trial, &none));
+  EXPECT(KS_NONE, "no outcome yet", ks_trial_objective(trial, "time", seconds));
   if (ks_trial_code(trial, "device", code, sizeof code, NULL) == KS_OK)
     seen->code += strcmp(code, "ROWS COLUMNS") == 0;
   ++seen->judged;
@@ -68,6 +69,15 @@ static void watch(void* user, ks_event event, const ks_trial* trial, const char*
       EXPECT(KS_NONE, "build_failed", ks_trial_seconds(trial, &seconds));
     CHECK((verdict == KS_VERDICT_OK) == (reason[0] == '\0'));
     if (seen->run != NULL) EXPECT(KS_BUSY, "under way", ks_run_step(seen->run, 1, 0, &finished));
+  }
+  if (trial != NULL && seen->objectives) {
+    double rate = 0, seconds = 0;
+    if (ks_trial_seconds(trial, &seconds) == KS_OK) {
+      OK(ks_trial_objective(trial, "rate", &rate));
+      CHECK(fabs(rate * seconds - 2) < 1e-9);
+    } else {
+      EXPECT(KS_NONE, "build_failed", ks_trial_objective(trial, "rate", &rate));
+    }
   }
   seen->bests += event == KS_EVENT_BEST;
   seen->messages += event == KS_EVENT_MESSAGE;
@@ -166,6 +176,29 @@ static void own_evaluator(const char* folder) {
   OK(ks_run_finish(run));
   OK(ks_run_best(run, NULL, &seconds));
   CHECK(seen.trials == 7 && fabs(seconds - 1e-3 * (0.25 + 64e-6)) < 1e-12); /* 8 x 8 */
+  OK(ks_run_free(run));
+
+  /* Objectives: each value by its name, in its own direction. */
+  seen = (struct seen){.objectives = 1};
+  double rate = 0;
+  snprintf(options, sizeof options,
+           "{\"budget\": \"20\", \"store\": \"%s/runs.db\", \"policy\": \"random\", \"reuse\": false, "
+           "\"objectives\": \"time; maximize rate = 2 / time\"}",
+           folder);
+  OK(ks_run_start(problem, options, NULL, evaluator, watch, &seen, &run));
+  EXPECT(KS_NONE, "not finished", ks_run_objective(run, "rate", &rate));
+  OK(ks_run_to_end(run));
+  OK(ks_run_finish(run));
+  OK(ks_run_best(run, NULL, &seconds));
+  OK(ks_run_objective(run, "rate", &rate));
+  CHECK(seen.trials == 20 && fabs(rate * seconds - 2) < 1e-9);
+  OK(ks_run_objective(run, "time", &rate));
+  CHECK(rate == seconds);
+  EXPECT(KS_UNKNOWN_NAME, "did you mean rate?", ks_run_objective(run, "rates", &rate));
+  EXPECT(KS_UNKNOWN_NAME, "choose among: time, rate", ks_run_objective(run, "energy", &rate));
+  EXPECT(KS_BAD_ARGUMENT, "value", ks_run_objective(run, "rate", NULL));
+  EXPECT(KS_BAD_ARGUMENT, "name", ks_run_objective(run, NULL, &rate));
+  CHECK(rate == seconds);
   OK(ks_run_free(run));
 
   /* What callbacks return that they may not ends the call. */

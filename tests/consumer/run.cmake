@@ -3,10 +3,11 @@
 cmake_minimum_required(VERSION 3.25)
 
 # cmake -DHOW=install|alone|pkg_config|build_tree|subdirectory -DSOURCE= -DBUILD= -DWORK= -DCOMPILER= -DTARGETS= -DCOMPONENTS=
-#       [-DABSENT_PACKAGES=] [-DLAUNCHER=] [-DPROGRAM=] [-DOPTIONS=] [-DNO_SYMBOLS=] [-DALONE=] [-DWERROR=] -P run.cmake
+#       [-DABSENT_PACKAGES=] [-DLAUNCHER=] [-DPROGRAM=] [-DOPTIONS=] [-DNO_SYMBOLS=] [-DALONE=] [-DWERROR=] [-DJUDGES=] -P run.cmake
 # Configures, builds and runs tests/consumer/app the way a user would. NO_SYMBOLS: nothing in the library matches it.
 # alone: COMPONENTS is the only one that is configured, built and installed, in the folder ALONE. WERROR: warnings end it.
 # pkg_config: by a compiler with the flags of kernelsearch-COMPONENTS; what PROGRAM must print first, PRINTS.
+# JUDGES: a problem that PROGRAM then tunes, with the installed worker.
 include(${CMAKE_CURRENT_LIST_DIR}/must.cmake)
 
 file(REMOVE_RECURSE ${WORK})
@@ -97,6 +98,26 @@ if(HOW STREQUAL "pkg_config")
   execute_process(COMMAND ${WORK}/build/app OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT output MATCHES "^${PRINTS}")
     message(FATAL_ERROR "the program said: ${output}")
+  endif()
+  if(JUDGES)
+    must(${CMAKE_COMMAND} --install ${from} --prefix ${WORK}/prefix --component command)
+    file(COPY ${WORK}/build/app DESTINATION ${WORK}/prefix/bin)
+    unset(ENV{KERNELSEARCH_WORKER})
+    set(run ${WORK}/prefix/bin/app ${JUDGES} ${WORK}/runs.db ${WORK}/out 2)
+    execute_process(COMMAND ${run} OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(output MATCHES "run 1 of dot: the trial budget is spent, best [0-9.e+-]+ us\nsource ")
+      # The library of a build tree also knows the worker of that tree: the installed one is what was started.
+      set(worker libexec/kernelsearch/kernelsearch-worker)
+      file(WRITE ${WORK}/prefix/${worker} "#!/bin/sh\nexit 1\n")
+      execute_process(COMMAND ${run} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE code)
+      if(code EQUAL 0 OR NOT output MATCHES "the worker does not start: ${WORK}/prefix/bin/../${worker}")
+        message(FATAL_ERROR "another worker than the installed one was started: ${output}")
+      endif()
+    elseif(output MATCHES "sandbox")
+      message("skipped: ${output}")
+    else()
+      message(FATAL_ERROR "the program said: ${output}")
+    endif()
   endif()
   file(REMOVE_RECURSE ${WORK})
   return()

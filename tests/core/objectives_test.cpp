@@ -91,7 +91,7 @@ TEST_CASE("Objectives: what was not observed, or is no positive number, is said"
   CHECK(fault("e = energy_joules", seen).find("not a finite number above 0") != std::string::npos);
   CHECK(fault("e = energy_joules", seen).find("1 + x") != std::string::npos);
   CHECK(fault("e = 1 / energy_joules", seen).find("objective e has no value") != std::string::npos);
-  CHECK(fault("e = 'text'", seen).find("is not a number") != std::string::npos);
+  CHECK(fault("e = 'text'", seen).find("objective e is not a number") != std::string::npos);
   CHECK(fault("e = 1 + energy_joules", seen).empty());
 }
 

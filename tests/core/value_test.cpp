@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "kernelsearch/core/error.hpp"
+
 using namespace kernelsearch;
 
 TEST_CASE("Value: prints as source text that reads back") {
@@ -22,6 +24,19 @@ TEST_CASE("Value: numbers and type names") {
   CHECK(to_number(Value{true}) == 1.0);
   CHECK(to_number(Value{std::int64_t{3}}) == 3.0);
   CHECK(to_number(Value{2.5}) == 2.5);
-  CHECK(to_number(Value{std::string("x")}) == 0.0);
+  CHECK(try_to_number(Value{true}) == 1.0);
+  CHECK(try_to_number(Value{std::int64_t{3}}) == 3.0);
+  CHECK(!try_to_number(Value{std::string("n/a")}));
+  CHECK(!try_to_number(Value{Permutation{1, 0}}));
+  const auto error_of = [](const Value& value) {
+    try {
+      return std::to_string(to_number(value));
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+  };
+  CHECK(error_of(Value{std::string("fast")}).find("a string has no number: fast; ask try_to_number()") !=
+        std::string::npos);
+  CHECK(error_of(Value{Permutation{1, 0}}).find("a permutation has no number: [1, 0]") != std::string::npos);
   CHECK(std::string(type_name(Value{Permutation{}})) == "permutation");
 }

@@ -149,6 +149,19 @@ TEST_CASE("HelionLfbo: named block sizes and warps move in every random mutant")
   CHECK_THROWS_AS(HelionLfbo(space, options), ConfigError);
 }
 
+TEST_CASE("HelionLfbo: a tunable of texts is not a size of blocks or a count of warps") {
+  Tunable layout = Tunable::of("layout", {Value{std::string("row")}, Value{std::string("column")}});
+  layout.role = TunableRole::block_size;
+  Tunable warps = Tunable::power_of_two("warps", 1, 8);
+  warps.role = TunableRole::warps;
+  const Space space = SpaceBuilder().add(std::move(layout)).add(std::move(warps)).build();
+  HelionLfboOptions options;
+  CHECK(HelionLfbo(space, options).ask(4).size() == 4);  // the role of the texts is not used
+  options.block_sizes = {"layout"};
+  CHECK_THROWS_WITH_AS(HelionLfbo(space, options), doctest::Contains("is not a number: layout has row"),
+                       ConfigError);
+}
+
 namespace {
 
 /// What a forest was asked to learn.

@@ -66,7 +66,7 @@ class LaunchCheck {
            double most = 0x1p40) {
     for (const Expression& expression : expressions) {
       const Value value = evaluate(expression, shape_, values_);
-      const double number = value.index() > 2 ? std::nan("") : to_number(value);
+      const double number = try_to_number(value).value_or(std::nan(""));
       if (!(number >= least && number <= most) || std::fmod(number, multiple) != 0)
         wrong_ += expression.text() + " is " + to_string(value) + ";";
     }

@@ -97,6 +97,8 @@ TEST_CASE("kernel launch: extents are whole, blocks are no larger than devices h
       has(check_at(problem, R"({"grid": ["n / 2"], "block": [32]})"), "grid n / 2 is 18.5 for shape small"));
   CHECK(has(check_at(problem, R"({"grid": ["n - 37"], "block": [32]})"), "grid n - 37 is 0"));
   CHECK(has(check_at(problem, R"({"grid": ["n"], "block": [32], "shared_bytes": "-4"})"), "shared_bytes"));
+  // A text is not 0 bytes.
+  CHECK(has(check_at(problem, R"({"grid": ["n"], "block": [32], "shared_bytes": "'many'"})"), "is many"));
   CHECK(has(check_at(problem, R"({"grid": ["1 // (n - 37) + 0"], "block": [32]})"), "zero"));
   CHECK(has(check_at(problem, R"([{"function": "scale", "grid": [1], "block": [32], "if": "n > 40"}])"),
             "no kernel is launched for shape small"));

@@ -90,6 +90,14 @@ TEST_CASE("t1_problem: a complete file becomes a device problem") {
   CHECK(scalar_value(problem.arguments[4], shape) == Value{0.5});
 }
 
+TEST_CASE("t1_problem: the largest of a tunable of texts is not 0") {
+  const TemporaryFolder folder;
+  folder.write("smooth.cu", "__global__ void smooth() {}");
+  const T1File file = t1_with("/ConfigurationSpace/TuningParameters/2",
+                              R"({"Name": "radius", "Type": "string", "Values": "['near', 'far']"})");
+  CHECK_THROWS_WITH_AS((void)t1_problem(file, folder.path()), doctest::Contains("max(radius)"), ConfigError);
+}
+
 TEST_CASE("t1_problem: launch geometry by divisors, blocks or threads") {
   const TemporaryFolder folder;
   folder.write("smooth.cu", "x");

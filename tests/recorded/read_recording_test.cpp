@@ -410,6 +410,63 @@ TEST_CASE("read_recording: a T4 file that was recorded for several objectives sa
   CHECK(two.trials[0].evaluation.measurement.seconds == 0.004);
   CHECK(noted(two, "recorded for time and for energy, power; what is read is time"));
   CHECK(!noted(one, "recorded for"));
+  // The order does not decide which one is read, and one note says it.
+  const Recording later = read(R"(["energy", "time"])"), without = read(R"(["energy", "power"])");
+  CHECK(later.trials[0].evaluation.measurement.seconds == 0.004);
+  CHECK(later.trials[0].evaluation.features.find("energy") == 2.0);
+  CHECK(noted(later, "recorded for energy and for time; what is read is time"));
+  CHECK(!noted(later, "what is read is energy"));
+  CHECK(!noted(later, "it is the times that are read"));
+  CHECK(noted(without, "recorded for energy and for power; what is read is time"));
+  // The time may have another name, and then it is the only one.
+  const Recording duration = shelf.read(
+      "a.json",
+      R"({"results": [{"configuration": {"a": 1}, "times": {}, "invalidity": "correct", "correctness": 1,
+"measurements": [{"name": "energy", "value": 2.0, "unit": "J"}, {"name": "Duration", "value": 4.0, "unit": "us"}],
+"objectives": ["energy", "Duration"]}], "schema_version": "1.0.0"})");
+  CHECK(duration.trials[0].evaluation.measurement.seconds == approx(4e-6));
+  CHECK(noted(duration, "recorded for energy and for Duration; what is read is Duration"));
+  CHECK(noted(read(R"(["energy"])"),
+              "recorded for energy in J, lower is better; it is the times that are read"));
+}
+
+TEST_CASE("read_recording: a cachefile that was recorded for several objectives says so") {
+  const Shelf shelf;
+  const auto read = [&](const std::string& objectives) {
+    return shelf.read("a.json",
+                      replaced(old_cachefile, R"("objective": "time")", "\"objective\": " + objectives));
+  };
+  CHECK(noted(read(R"(["time", "energy"])"), "recorded for time and for energy; what is read is time"));
+  CHECK(
+      noted(read(R"([ "energy", "GFLOP/s" ])"), "recorded for energy and for GFLOP/s; what is read is time"));
+  CHECK(!noted(read(R"(["time"])"), "recorded for"));
+  CHECK(!noted(read("null"), "recorded for"));
+}
+
+TEST_CASE("read_recording: a time or a feature that is a text is never a number") {
+  const Shelf shelf;
+  // The runtimes next to it are not taken in its place.
+  const Recording t4 = shelf.read(
+      "a.json",
+      R"({"results": [{"configuration": {"a": 1}, "times": {"runtimes": [4.0, 4.0]}, "invalidity": "correct",
+"correctness": 1, "measurements": [{"name": "time", "value": "fast", "unit": "ms"}], "objectives": ["time"]},
+{"configuration": {"a": 2}, "times": {}, "invalidity": "correct", "correctness": 1,
+"measurements": [{"name": "time", "value": 2.0, "unit": "ms"}, {"name": "note", "value": "n/a", "unit": ""}],
+"objectives": ["time"]}], "schema_version": "1.0.0"})");
+  CHECK(t4.trials[0].evaluation.verdict == Verdict::crashed);
+  CHECK(t4.trials[0].evaluation.reason == "its time is not a number: fast");
+  CHECK(t4.trials[1].evaluation.measurement.seconds == 0.002);
+  CHECK(!t4.trials[1].evaluation.features.find("note"));
+  const auto csv = [](const std::string& seconds, const std::string& power) {
+    return "run,trial,config_key,verdict,seconds,problem,device,tunable.a,feature.power\n1,0,k,ok," +
+           seconds + ",p,d,1," + power + "\n";
+  };
+  CHECK(shelf.read("a.csv", csv("0.5", "2.5")).trials[0].evaluation.features.find("power") == 2.5);
+  CHECK(error_of(shelf, "b.csv", csv("0.5", "n/a"))
+            .find("b.csv:2: not a line of an export: feature.power is not a number: n/a") !=
+        std::string::npos);
+  CHECK(error_of(shelf, "b.csv", csv("fast", "2.5")).find("seconds is not a number: fast") !=
+        std::string::npos);
 }
 
 TEST_CASE("read_recording: what is no time is refused, and Kernel Tuner's old mark of a failure is one") {

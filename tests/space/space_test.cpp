@@ -104,7 +104,7 @@ RandomSpace random_space(Rng& rng) {
         break;
       default:
         out.constraints.emplace_back(std::vector<std::string>{a, b}, [](std::span<const Value> v) {
-          return to_number(v[0]) + 2 * to_number(v[1]) > 1;
+          return try_to_number(v[0]).value_or(0) + 2 * try_to_number(v[1]).value_or(0) > 1;
         });
         break;
     }

@@ -54,7 +54,7 @@ extern "C" {
 #endif
 
 /* Grows with every function that is added: what a program was compiled against. */
-#define KS_API_VERSION 1
+#define KS_API_VERSION 2
 
 typedef enum ks_status {
   KS_OK = 0,
@@ -212,6 +212,10 @@ KS_API ks_status ks_trial_config(const ks_trial* trial, uint32_t* config, size_t
 KS_API ks_status ks_trial_verdict(const ks_trial* trial, ks_verdict* verdict);
 /* Seconds of one call, or whatever you told: lower is better. KS_NONE where the verdict is not ok. */
 KS_API ks_status ks_trial_seconds(const ks_trial* trial, double* seconds);
+/* Its value in the objective of that name, in the objective's own unit and direction (docs/objectives.md);
+ * "time" is always there, in seconds. KS_UNKNOWN_NAME where the run has no such objective, and in searches
+ * and comparisons, which have the time alone; KS_NONE where the verdict is not ok. Since KS_API_VERSION 2. */
+KS_API ks_status ks_trial_objective(const ks_trial* trial, const char* name, double* value);
 /* Why it failed; empty where it did not. */
 KS_API ks_status ks_trial_reason(const ks_trial* trial, char* text, size_t capacity, size_t* needed);
 /* 1 where the policy that is told of it never proposed it. */
@@ -408,6 +412,9 @@ KS_API ks_status ks_run_reason(ks_run* run, char* text, size_t capacity, size_t*
 KS_API ks_status ks_run_trials(ks_run* run, uint64_t* trials);
 /* The winner's number and seconds; KS_NONE where nothing was right. Both may be NULL. */
 KS_API ks_status ks_run_best(ks_run* run, uint64_t* trial, double* seconds);
+/* Its value in an objective of the run, as ks_trial_objective() has it; KS_NONE where nothing was right.
+ * Since KS_API_VERSION 2. */
+KS_API ks_status ks_run_objective(ks_run* run, const char* name, double* value);
 /* Its settings as {"NAME": value, ...}, for ks_space_decode(). */
 KS_API ks_status ks_run_settings(ks_run* run, char* json, size_t capacity, size_t* needed);
 /* How many times faster than the reference, with the 95 % interval; KS_NONE where that was not measured. */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,8 +22,11 @@ using Value = std::variant<bool, std::int64_t, double, std::string, Permutation>
 /// with the fewest digits that read back the same and always carry a point or an exponent.
 [[nodiscard]] std::string to_string(const Value& value);
 
-/// The value as a number: booleans 0 or 1; 0 for strings and permutations, which have no number.
-[[nodiscard]] double to_number(const Value& value) noexcept;
+/// The value as a number: booleans 0 or 1; nothing for strings and permutations, which have no number.
+[[nodiscard]] std::optional<double> try_to_number(const Value& value) noexcept;
+
+/// The same; ConfigError for strings and permutations.
+[[nodiscard]] double to_number(const Value& value);
 
 /// The name of the value's type as error texts use it: bool, int, float, string, permutation.
 [[nodiscard]] const char* type_name(const Value& value) noexcept;

@@ -30,13 +30,14 @@ class IntegerEvaluation {
 
   std::uint64_t whole(const Expression& expression, const char* what, double least,
                       double most = 2147483647.0) {
-    const double number = to_number(value(expression));
+    const Value given = value(expression);
+    const double number = try_to_number(given).value_or(std::nan(""));
     if (number == std::floor(number) && number >= least && number <= most)
       return static_cast<std::uint64_t>(number);
     if (reason_.empty())
-      reason_ = std::string(what) + " " + expression.text() + " is " + to_string(Value{number}) +
-                " for shape " + shape_.name + ": it must be a whole number from " + to_string(Value{least}) +
-                " to " + to_string(Value{most});
+      reason_ = std::string(what) + " " + expression.text() + " is " + to_string(given) + " for shape " +
+                shape_.name + ": it must be a whole number from " + to_string(Value{least}) + " to " +
+                to_string(Value{most});
     return static_cast<std::uint64_t>(least);
   }
 

@@ -134,13 +134,13 @@ KERNELSEARCH_INLINE Result<std::vector<double>> Objectives::try_values(const Eva
     std::string error;
     const std::optional<Value> value = row.value.try_evaluate(inputs, &error);
     if (!value) return Fault{"objective " + row.name + " has no value", error, "change its formula"};
-    if (std::holds_alternative<std::string>(*value))
+    const std::optional<double> number = try_to_number(*value);
+    if (!number)
       return Fault{"objective " + row.name + " is not a number", row.value.text(), "change its formula"};
-    const double number = to_number(*value);
-    if (!std::isfinite(number) || number <= 0)
-      return Fault{"objective " + row.name + " is not a finite number above 0", std::to_string(number),
+    if (!std::isfinite(*number) || *number <= 0)
+      return Fault{"objective " + row.name + " is not a finite number above 0", std::to_string(*number),
                    "change its formula, e.g. 1 + x for a count that may be 0"};
-    values.push_back(number);
+    values.push_back(*number);
   }
   return values;
 }

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "kernelsearch/core/error.hpp"
 #include "kernelsearch/core/value.hpp"
 
 namespace kernelsearch {
@@ -32,11 +33,17 @@ KERNELSEARCH_INLINE std::string to_string(const Value& value) {
   return std::visit(Visitor{}, value);
 }
 
-KERNELSEARCH_INLINE double to_number(const Value& value) noexcept {
+KERNELSEARCH_INLINE std::optional<double> try_to_number(const Value& value) noexcept {
   if (const auto* b = std::get_if<bool>(&value)) return *b ? 1.0 : 0.0;
   if (const auto* i = std::get_if<std::int64_t>(&value)) return static_cast<double>(*i);
   if (const auto* d = std::get_if<double>(&value)) return *d;
-  return 0.0;
+  return std::nullopt;
+}
+
+KERNELSEARCH_INLINE double to_number(const Value& value) {
+  if (const std::optional<double> number = try_to_number(value)) return *number;
+  detail::raise<ConfigError>("a " + std::string(type_name(value)) + " has no number", to_string(value),
+                             "ask try_to_number() where it may be one, or use to_string()");
 }
 
 KERNELSEARCH_INLINE const char* type_name(const Value& value) noexcept {

@@ -46,15 +46,24 @@ KERNELSEARCH_INLINE HelionLfbo::HelionLfbo(Space space, HelionLfboOptions option
   if (options_.initial == 0 || options_.copies == 0 || options_.trees == 0)
     detail::raise<ConfigError>("an LFBO search cannot run without a population",
                                "no initial points, copies or trees", "give at least one of each");
+  const auto has_numbers = [&](std::size_t t) {
+    const std::vector<Value>& values = space.tunable(t).values;
+    return std::all_of(values.begin(), values.end(),
+                       [](const Value& v) { return try_to_number(v).has_value(); });
+  };
   const auto find = [&](const std::string& name) {
     const auto at = space.find(name);
     if (!at) detail::raise<ConfigError>("no tunable of that name", name, "name one of the space");
+    if (!has_numbers(*at))
+      detail::raise<ConfigError>("a size of blocks or a count of warps is not a number",
+                                 name + " has " + to_string(space.tunable(*at).values[0]),
+                                 "name a tunable whose values are numbers");
     return *at;
   };
   for (const std::string& name : options_.block_sizes) blocks_.push_back(find(name));
   if (!options_.warps.empty()) warps_ = find(options_.warps);
   for (std::size_t t = 0; t < space.size(); ++t) {
-    const TunableRole role = space.tunable(t).role;
+    const TunableRole role = has_numbers(t) ? space.tunable(t).role : TunableRole::none;
     if (role == TunableRole::block_size && options_.block_sizes.empty()) blocks_.push_back(t);
     if (role == TunableRole::warps && options_.warps.empty() && !warps_) warps_ = t;
   }
