@@ -29,7 +29,9 @@ namespace {
 /// A worker with a kernel of `scale`, as it is timed.
 struct Timed {
   explicit Timed(const std::string& source)
-      : problem(parse_problem(support::scale_problem(source), support::sources)),
+      : Timed(parse_problem(support::scale_problem(source), support::sources)) {}
+  explicit Timed(Problem timed)
+      : problem(std::move(timed)),
         options(support::quick()),
         settings(worker_settings(options, {host_machine().cores.back()}, problem)),
         plan(plan_shape(problem, problem.default_candidate(), 1)) {
@@ -41,7 +43,8 @@ struct Timed {
     REQUIRE(!runner->fault());
     runner->select(plan, 1 << 20, 2, 16);
     Contents contents(plan.arguments.size());
-    contents[1].resize(plan.arguments[1].count * sizeof(float));
+    for (std::size_t a = 0; a < plan.arguments.size(); ++a)
+      if (plan.arguments[a].is_input()) contents[a].resize(plan.arguments[a].count * sizeof(float));
     for (std::size_t slot = 0; slot < runner->slots().count(); ++slot)
       runner->slots().fill(slot, contents, secret_seed());
   }
@@ -134,6 +137,25 @@ TEST_CASE("a write next to an input is told with the index, from the zones befor
   CHECK(before.overrun == Overrun{"x", -3, same});
   CHECK(before.reason == "it wrote outside of its arrays: x[-3], before the beginning of x (" +
                              std::to_string(same) + " elements)");
+}
+
+TEST_CASE("a write next to an input between two of them is told with the nearer one") {
+  const auto place = [](const std::string& written) {
+    Problem problem = parse_problem(
+        support::scale_problem("extern \"C\" void scale(int n, const float* x, const float* w, float* y) { "
+                               "y[0] = 1; ((float*)" +
+                               written + "] = 1; }"),
+        support::sources);
+    problem.arguments.insert(problem.arguments.begin() + 2, problem.arguments[1]);
+    problem.arguments[2].name = "w";
+    Timed timed(std::move(problem));
+    double seconds = 0;
+    const auto fault = timed.runner->run(1, 1, 10, seconds);
+    REQUIRE(fault);
+    return timed.runner->explained(*fault, timed.problem).overrun;
+  };
+  CHECK(place("w)[-3") == Overrun{"w", -3, 4096});
+  CHECK(place("x)[n + 2") == Overrun{"x", 4098, 4096});
 }
 
 TEST_CASE("calls in lockstep are made one at a time, on the slots that are asked for") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,15 +24,16 @@ class WordRows {
   [[nodiscard]] const Word* row(std::size_t i) const noexcept { return words_.data() + i * width_; }
 
   /// The number of `row`, which is added if it is new.
-  std::uint32_t number(const Word* row, std::uint64_t hash) {
+  std::uint32_t number(std::span<const Word> row, std::uint64_t hash) {
     std::size_t at = hash & (slots_.size() - 1);
     for (; slots_[at] != none; at = (at + 1) & (slots_.size() - 1)) {
-      if (hashes_[slots_[at]] == hash && std::equal(row, row + width_, words_.data() + slots_[at] * width_))
+      if (hashes_[slots_[at]] == hash &&
+          std::equal(row.begin(), row.end(), words_.data() + slots_[at] * width_))
         return slots_[at];
     }
     slots_[at] = static_cast<std::uint32_t>(count_);
     hashes_.push_back(hash);
-    words_.insert(words_.end(), row, row + width_);
+    words_.insert(words_.end(), row.begin(), row.end());
     if (2 * ++count_ > slots_.size()) grow();
     return static_cast<std::uint32_t>(count_ - 1);
   }
@@ -69,7 +71,7 @@ class GroupWalk {
   /// False where more than `max_states` states would be needed, or work in proportion.
   bool run(Layers& layers) {
     WordRows states(0);
-    states.number(nullptr, 0);
+    states.number({}, 0);
     slots_ = {};
     std::size_t total = 0;
     for (std::uint32_t level = 0; level < order_.size(); ++level) {
@@ -262,7 +264,7 @@ class GroupWalk {
           row[i] = leaves[i]->table[at];
           hash = mix(hash, static_cast<std::uint64_t>(row[i]));
         }
-        const std::uint32_t number = rows.number(row.data(), hash);
+        const std::uint32_t number = rows.number(row, hash);
         if (number == first.size()) first.push_back(at);
         slot.representative.push_back(first[number]);
       }
@@ -378,7 +380,7 @@ class GroupWalk {
         hash = mix(hash, static_cast<std::uint64_t>(word));
       }
       layer.value.push_back(domains_[order_[level]][positions[i]]);
-      layer.next.push_back(next.number(key_.data(), hash));
+      layer.next.push_back(next.number(key_, hash));
     }
   }
 
