@@ -40,7 +40,7 @@ ALIGNMENT = 256
 DRAWS_SEEN = 3
 # Of timed calls this share has contents that are not as the generator draws them; they take longer to make.
 MIXED = 0.3
-# Of `explain`: lines of operators, their length, names of those that matter most, calls that are profiled.
+# For `explain`: lines of operators, their length, names of those that matter most, calls that are profiled.
 OPERATORS_SHOWN, LONGEST_LINE, NAMES_SHOWN, CALLS_PROFILED = 32, 190, 5, 10
 # Stricter than KernelBench's: relative to an element, and to the root mean square of its output.
 STRICT = {"f64": 1e-10, "f32": 1e-5, "f16": 4e-3, "bf16": 1e-2}
@@ -900,7 +900,7 @@ def tensors_in(value):
 
 
 def moved_bytes(tensors):
-    """Of distinct tensors; a dimension of stride 0 is read once."""
+    """The bytes of distinct tensors; a dimension of stride 0 is read once."""
     distinct = {(one.data_ptr(), tuple(one.shape), one.stride(), one.dtype): one for one in tensors}
     return sum(
         math.prod(extent for extent, stride in zip(one.shape, one.stride()) if stride != 0 or extent == 0)

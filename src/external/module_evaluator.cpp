@@ -621,7 +621,8 @@ std::vector<std::string> ModuleEvaluator::facts() const {
   } catch (const DeviceError& error) {
     // Nothing is judged by it. The next candidate gets a new reference.
     self.bench.reset();
-    facts.push_back(clean_text(std::string("what its calls do is not known: ") + error.what()));
+    facts.emplace_back("what its calls do is not known: the reference failed when it was asked");
+    if (self.options.notes) self.options.notes(error.what());
   }
   return facts;
 }

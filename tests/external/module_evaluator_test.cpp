@@ -8,6 +8,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernelsearch/core/error.hpp"
@@ -111,10 +112,14 @@ TEST_CASE("ModuleEvaluator: models are told what its calls do, of the first time
 TEST_CASE("ModuleEvaluator: a reference that ends while it tells of its calls is started again") {
   NEEDS_SYSTEM_PYTHON
   const TemporaryFolder folder;
-  ModuleEvaluator evaluator(scripted_module(folder.path(), "explains and dies"), quick_module());
+  std::string noted;
+  HostOptions options = quick_module();
+  options.notes = [&noted](std::string_view note) { noted = note; };
+  ModuleEvaluator evaluator(scripted_module(folder.path(), "explains and dies"), options);
   const std::vector<std::string> facts = evaluator.facts();
   REQUIRE(facts.size() == 3);
-  check_has(facts[2], "what its calls do is not known: the reference is gone");
+  CHECK(facts[2] == "what its calls do is not known: the reference failed when it was asked");
+  check_has(noted, "the reference is gone: the reference ended while it told of the module");
   CHECK(evaluator.evaluate(module_answer("honest"), {}).verdict == Verdict::ok);
 }
 
