@@ -16,6 +16,7 @@
 #include "kernelsearch/run/run_option.hpp"
 #include "kernelsearch/systems/system_registry.hpp"
 #include "option_file.hpp"
+#include "sandbox_option.hpp"
 #include "terminal.hpp"
 
 namespace kernelsearch::app {
@@ -110,6 +111,9 @@ void add_prompt(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   sub->add_option("--cache", o.measurement.cache, "Caches at the start of a timed call: warm or cold")
       ->check(CLI::IsMember({"warm", "cold"}));
+  sub->add_option("--sandbox", o.measurement.sandbox, sandbox_help)
+      ->check(CLI::IsMember(sandbox_names()))
+      ->capture_default_str();
   sub->add_option("--seed", o.seed, "Seed of every random choice of the search")->capture_default_str();
   sub->add_flag("--json", command->json, "As a JSON array with the messages of each question");
   sub->callback([command, &exit_code] {

@@ -8,7 +8,8 @@ reference   holds Model, its weights and the generator of inputs; draws inputs, 
             candidate.
 candidates  imports torch once and forks for each candidate, which makes its calls when it is told to.
 
-Neither has a clock: the command that starts them times and judges. Messages are lines of JSON.
+Neither has a clock that anything is judged by: the command that starts them times and judges. What `explain` says of
+the time goes into questions to models alone. Messages are lines of JSON.
 """
 
 import ast
@@ -16,6 +17,7 @@ import base64
 import ctypes
 import copy
 import gc
+import importlib.util
 import inspect
 import itertools
 import json
@@ -27,6 +29,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 import traceback
 import types
 import warnings
@@ -41,6 +44,8 @@ KEPT_UNUSED = 256 << 20
 COMPARED_AT_ONCE = 1 << 24
 # Of timed calls this share has contents that are not as the generator draws them; they take longer to make.
 MIXED = 0.3
+# For `explain`: lines of operators, their length, names of those that matter most, calls that are profiled.
+OPERATORS_SHOWN, LONGEST_LINE, NAMES_SHOWN, CALLS_PROFILED = 32, 190, 5, 10
 # Stricter than KernelBench's: relative to an element, and to the root mean square of its output.
 STRICT = {"f64": 1e-10, "f32": 1e-5, "f16": 4e-3, "bf16": 1e-2}
 
@@ -342,6 +347,32 @@ def device_text(device):
     return "the processor"
 
 
+# Packages that kernels are written with, and programs that they are built with.
+MAKERS, BUILDERS = ("triton", "numba", "cupy", "cutlass", "tilelang", "pycuda"), ("g++", "clang++", "ninja", "nvcc", "hipcc")
+
+
+def is_installed(package):
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def makers_text(device):
+    """What a kernel can be written with, in addition to PyTorch."""
+    triton = sys.modules.get("triton")
+    known = [f"Triton {triton.__version__}" + ("" if device == "cuda" else " (which runs on a GPU only)")] if triton is not None else []  # fmt: skip
+    known += [one for one in MAKERS[1:] if is_installed(one)]
+    built = [one for one in BUILDERS if shutil.which(one)]
+    text = "kernels of your own: " + (", ".join(known) if known else f"there is no {', '.join(MAKERS)}")
+    return text + "; " + (f"programs that build C++: {', '.join(built)}" if built else "there is no compiler for C++")
+
+
+def features_of(device):
+    """What strategies may ask for: docs/formats/strategies.md."""
+    return ["torch"] + (["gpu"] + (["triton"] if "triton" in sys.modules else []) if device == "cuda" else [])
+
+
 # What the generator promises ---------------------------------------------------------------------------------
 
 
@@ -367,8 +398,9 @@ class Promise:
             self.kept = True
             return
         self.rows = first.dim() >= 1 and first.shape[-1] > 1
-        self.ascending = self.rows and all(bool((one.diff(dim=-1) >= 0).all()) for one in samples)
-        self.descending = self.rows and all(bool((one.diff(dim=-1) <= 0).all()) for one in samples)
+        # Differences of bytes are never below 0.
+        self.ascending = self.rows and all(bool((one[..., 1:] >= one[..., :-1]).all()) for one in samples)
+        self.descending = self.rows and all(bool((one[..., 1:] <= one[..., :-1]).all()) for one in samples)
         square = first.dim() >= 2 and first.shape[-1] == first.shape[-2] and first.shape[-1] > 1
         self.symmetric = square and all(torch.equal(one, one.transpose(-1, -2)) for one in samples)
         zeros = torch.stack([one == 0 for one in samples]).all(dim=0)
@@ -816,6 +848,196 @@ def takes_outputs(function, inputs, outputs):
     return len(taken) == inputs + outputs and all(one.default is inspect.Parameter.empty for one in taken)
 
 
+# What is told of a module ------------------------------------------------------------------------------------
+
+
+def scaled(value, unit):
+    """A count with its prefix, e.g. `4.19 MB`."""
+    for size, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.4g} {prefix}{unit}"
+    return f"{value:.4g} {unit}"
+
+
+def scaled_time(seconds):
+    for size, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if seconds >= size:
+            return f"{seconds / size:.4g} {unit}"
+    return f"{seconds / 1e-9:.4g} ns"
+
+
+def shares(rows, number):
+    """The names with the largest values, each with its share of the sum, and the rest of them as one."""
+    total = sum(rows.values())
+    if not total > 0:
+        return ""
+    rows = sorted(rows.items(), key=lambda row: -row[1])
+    words = [f"{name} {100 * value / total:.0f} %" for name, value in rows[:number]]
+    if len(rows) > number:
+        words.append(f"{len(rows) - number} others {100 * sum(value for _, value in rows[number:]) / total:.0f} %")
+    return ", ".join(words)
+
+
+def cut_line(text):
+    text = one_line(text, 10 * LONGEST_LINE)
+    return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 3] + "..."
+
+
+def least_seconds(row, peaks):
+    """By the roofline: everything is moved once, and the products run at the peak of their type; the longer of the two.
+    None where a rate that is needed is not known."""
+    if not peaks.get("bandwidth"):
+        return None
+    moving = row["bytes"] / peaks["bandwidth"]
+    if not row["operations"]:
+        return moving
+    rate = peaks.get(row["type"] if row["type"] in ("f32", "f64") else "f16") or peaks.get("f32")
+    return max(moving, row["operations"] / rate) if rate else None
+
+
+def tensors_in(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [one for part in value for one in tensors_in(part)] if isinstance(value, (list, tuple)) else []
+
+
+def moved_bytes(tensors):
+    """The bytes of distinct tensors; a dimension of stride 0 is read once."""
+    distinct = {(one.data_ptr(), tuple(one.shape), one.stride(), one.dtype): one for one in tensors}
+    return sum(
+        math.prod(extent for extent, stride in zip(one.shape, one.stride()) if stride != 0 or extent == 0)
+        * one.element_size()
+        for one in distinct.values()
+    )
+
+
+def widest_type(tensors):
+    """The name of the widest type of floats among tensors."""
+    found = [one for one in tensors if one.is_floating_point()]
+    return type_names().get(max(found, key=lambda one: one.element_size()).dtype, "f32") if found else "f32"
+
+
+def operators_of(call):
+    """The operators that a call runs, in order, equal neighbours as one; what only gives another view, or memory without
+    contents, is left out."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    try:
+        from torch.utils.flop_counter import flop_registry
+    except ImportError:  # an older torch
+        flop_registry = {}
+    rows = []
+
+    def place(tensor):
+        return tensor.untyped_storage().data_ptr() if hasattr(tensor, "untyped_storage") else tensor.storage().data_ptr()
+
+    class Seen(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            result = function(*args, **kwargs)
+            taken, given = tensors_in(args) + tensors_in(kwargs), tensors_in(result)
+            name = str(function._overloadpacket).replace("aten.", "")
+            places = {place(one) for one in taken}
+            is_view = not function._schema.is_mutable and all(place(one) in places for one in given)
+            if is_view or not given or name.startswith(("empty", "new_empty")):
+                return result
+            operations = 0
+            if function._overloadpacket in flop_registry:
+                try:
+                    operations = flop_registry[function._overloadpacket](*args, **kwargs, out_val=result)
+                except Exception:
+                    pass  # arguments that torch does not count
+            row = {
+                "name": name, "gives": ", ".join(f"{type_names().get(one.dtype, one.dtype)}{list(one.shape)}" for one in given),
+                "bytes": moved_bytes(taken) + moved_bytes(given), "operations": operations, "type": widest_type(taken),
+            }  # fmt: skip
+            if rows and all(rows[-1][key] == value for key, value in row.items()):
+                rows[-1]["times"] += 1
+            else:
+                rows.append({**row, "times": 1})
+            return result
+
+    with Seen():
+        call()
+    return rows
+
+
+def sum_of(rows, key):
+    return sum(row["times"] * row[key] for row in rows)
+
+
+def operator_lines(rows, work, peaks):
+    """Operators with what each moves and computes and, where peaks are known, the least time of each and of all."""
+    lines = []
+    most = sorted(range(len(rows)), key=lambda place: -rows[place]["times"] * rows[place]["bytes"])[:OPERATORS_SHOWN]
+    by_name, number, others = {}, 1, []
+    for place, row in enumerate(rows):
+        several = row["times"] > 1
+        begin = f"operators {number} to {number + row['times'] - 1}: " if several else f"operator {number}: "
+        number += row["times"]
+        if place not in most:
+            others.append(row)
+            continue
+        end = ": " + scaled(row["bytes"], "B")
+        if row["operations"]:
+            end += ", " + scaled(row["operations"], "op")
+        seconds = least_seconds(row, peaks)
+        if seconds is not None:
+            end += ", at best " + scaled_time(seconds)
+        if several:
+            end += " each"
+        begin += f"{row['name']} -> {row['gives']}"
+        room = LONGEST_LINE - len(end)
+        lines.append((begin if len(begin) <= room else begin[: room - 3] + "...") + end)
+    if others:
+        lines.append(f"{sum(row['times'] for row in others)} further operators move {scaled(sum_of(others, 'bytes'), 'B')}")
+    for row in rows:
+        by_name[row["name"]] = by_name.get(row["name"], 0) + row["times"] * row["bytes"]
+    everything = f"all operators move {scaled(sum_of(rows, 'bytes'), 'B')}, a single kernel for all needs to move {scaled(work['bytes'], 'B')}"
+    parts, fused = [least_seconds(row, peaks) for row in rows], least_seconds(work, peaks)
+    if fused is not None and None not in parts:
+        total = sum(row["times"] * seconds for row, seconds in zip(rows, parts))
+        everything += f"; at best {scaled_time(total)} one after the other, {scaled_time(fused)} as one kernel"
+    lines += [everything, "shares of the bytes: " + shares(by_name, NAMES_SHOWN)]
+    return lines
+
+
+def profiled_shares(call, device, ends):
+    """Which operators take the time of eager PyTorch, by torch.profiler, over a few calls. `ends`: when it must be known."""
+    from torch.profiler import ProfilerActivity, profile
+
+    def whole_call():
+        call()
+        if device == "cuda":
+            torch.cuda.synchronize()
+
+    whole_call()  # libraries choose their kernels in the first one
+    begin = time.monotonic()
+    whole_call()
+    once = time.monotonic() - begin
+    if begin + 3 * once > ends:
+        raise Declined(f"a call takes {scaled_time(once)}: too long")
+    activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if device == "cuda" else [])
+    with profile(activities=activities) as seen:
+        for _ in range(CALLS_PROFILED):
+            whole_call()
+            if time.monotonic() + 2 * once > ends:
+                break
+    spent = {}
+    for one in seen.key_averages():
+        if device == "cuda":
+            microseconds = getattr(one, "self_device_time_total", None) or getattr(one, "self_cuda_time_total", 0)
+        else:
+            microseconds = one.self_cpu_time_total
+        if one.key.startswith("aten::") and microseconds > 0:
+            spent[one.key.replace("aten::", "")] = microseconds
+    if not spent:
+        raise Declined("it saw no operator")
+    return shares(spent, NAMES_SHOWN)
+
+
 # The reference -----------------------------------------------------------------------------------------------
 
 
@@ -1114,8 +1336,7 @@ class Reference:
 
     def facts_of(self, model):
         facts = [f"PyTorch {torch.__version__} on {device_text(self.device)}"]
-        if "triton" in sys.modules:
-            facts.append(f"Triton {sys.modules['triton'].__version__}")
+        facts.append(makers_text(self.device))
         if not isinstance(model, Called):
             facts.append("training mode, as its constructor leaves it" if model.training else "evaluation mode")
         return facts
@@ -1133,15 +1354,11 @@ class Reference:
         """What a call cannot do without: everything moved once, what it changes twice, and the products that torch counts."""
         moved = sum(one["bytes"] * (2 if one.get("written") else 1) for one in shape.specs + self.state)
         moved += sum(math.prod(one["shape"]) * element_size(type_called(one["type"])) for one in shape.outputs)
-        operations = 0
-        try:
-            from torch.utils.flop_counter import FlopCounterMode
-
-            with FlopCounterMode(display=False) as counter:
-                self.call(copy.deepcopy(model), shape.tree, self.copies(tensors))
-            operations = counter.get_total_flops()
+        try:  # FlopCounterMode counts the same, but takes seconds to import what compiles
+            copies = self.copies(tensors)
+            operations = sum_of(operators_of(lambda: self.call(copy.deepcopy(model), shape.tree, copies)), "operations")
         except Exception:
-            pass  # an older torch, or kernels that nothing is known of
+            operations = 0  # an older torch, or kernels that nothing is known of
         kinds = [one for one in (spec["type"] for spec in shape.specs) if one[0] in "fb" and one != "bool"]
         widest = max(kinds, key=lambda one: element_size(type_called(one)), default="f32")
         return {"bytes": moved, "operations": operations, "type": widest}
@@ -1188,7 +1405,54 @@ class Reference:
         if self.device != "cpu" and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > KEPT_UNUSED:
             torch.cuda.empty_cache()
 
+    def explained_shape(self, shape, model, message, ends):
+        """What PyTorch runs in a call of the shape, and where its time goes."""
+        # Seeds that are nowhere else: these inputs are not judged by.
+        tensors = self.drawn(shape, 0)[1]
+        changes = any(spec["written"] for spec in shape.specs)
+
+        def call():
+            self.call(model, shape.tree, self.copies(tensors) if changes else tensors)
+
+        lines, begin, peaks = [], time.monotonic(), message.get("peaks") or {}
+        try:
+            rows = operators_of(call)
+            if rows:
+                lines += operator_lines(rows, shape.work, peaks)
+            if rows and self.device == "cuda" and not peaks.get("bandwidth"):
+                lines.append("least times by the roofline are left out: peak rates of the device are not known")
+        except Exception as error:
+            lines.append(f"its operators cannot be told: {said_by(error)}")
+        threads = torch.get_num_threads()
+        torch.set_num_threads(max(1, message["threads"]))  # as it is timed
+        torch.backends.cudnn.allow_tf32 = True  # as PyTorch is usually run
+        try:
+            if 2 * time.monotonic() - begin > ends:
+                raise Declined("a call takes too long")
+            kind = "time on the device" if self.device == "cuda" else "processor time"
+            lines.append(f"shares of eager PyTorch's {kind} (torch.profiler): {profiled_shares(call, self.device, ends)}")
+        except Exception as error:
+            lines.append(f"its time by operator is not known: {error if isinstance(error, Declined) else said_by(error)}")
+        finally:
+            torch.backends.cudnn.allow_tf32 = False
+            torch.set_num_threads(threads)
+        return lines
+
     # Messages
+
+    def explain(self, message):
+        """For models that are asked for a faster module; nothing is judged by it."""
+        begin, facts, wanted = time.monotonic(), [], message["shapes"]
+        model = made_model(self.kind, self.init, 0, self.device, self.module)
+        for place, number in enumerate(wanted):
+            ends = begin + message["seconds"] * (place + 1) / len(wanted)
+            name = f", shape {self.shapes[number].told['name']}" if len(self.shapes) > 1 else ""
+            facts.append(f"a call of the reference as PyTorch runs it{name}, operator by operator without views: bytes read and written, operations of products where PyTorch counts them")  # fmt: skip
+            facts += self.explained_shape(self.shapes[number], model, message, ends)
+        del model
+        if self.device == "cuda":
+            torch.cuda.empty_cache()
+        return {"facts": [cut_line(line) for line in facts]}
 
     def described(self):
         return {
@@ -1196,7 +1460,7 @@ class Reference:
             "memory": "device" if self.device == "cuda" else "shared", "init": self.init,
             "shapes": [shape.described() for shape in self.shapes], "state": self.state,
             "precision": "f64" if all(shape.precision == "f64" for shape in self.shapes) else "native", "facts": self.facts, "notes": self.notes, "trivial": self.trivial,
-            "compiles": hasattr(torch, "compile"),
+            "compiles": hasattr(torch, "compile"), "explains": True, "features": features_of(self.device),
         }  # fmt: skip
 
     def load(self, message):
@@ -1447,7 +1711,7 @@ def serve_reference(channel):
         if message is None or message["type"] == "end":
             return
         kind, name = message["type"], message["id"]
-        answers = {"describe": "described", "load": "loaded", "draw": "drawn", "check": "checked"}
+        answers = {"describe": "described", "explain": "explained", "load": "loaded", "draw": "drawn", "check": "checked"}
         try:
             if kind == "describe":
                 torch.set_num_threads(max(1, message.get("threads", 1), len(os.sched_getaffinity(0)) - 1))

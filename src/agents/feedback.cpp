@@ -59,6 +59,22 @@ std::string interval_text(const Interval& interval) {
   return interval.high > 0 ? fmt::format(" (95 %: {:.3g} to {:.3g})", interval.low, interval.high) : "";
 }
 
+/// How a module compares with what else it was timed in pairs with (docs/torch.md).
+std::string modules_text(const Features& features) {
+  std::string text;
+  for (const auto& [name, what] : {std::pair("torch.over_compile", "torch.compile of the reference"),
+                                   std::pair("torch.over_baseline", "the baseline")}) {
+    const std::string key(name);
+    const auto ratio = features.find(key), low = features.find(key + "_low"),
+               high = features.find(key + "_high");
+    if (!ratio) continue;
+    text += fmt::format("against {}, in pairs: {:.3g} times as fast", what, *ratio);
+    if (low && high) text += interval_text({*low, *high});
+    text += '\n';
+  }
+  return text;
+}
+
 /// What is said of times that others disturbed, or that did not settle: a model must not read differences
 /// into them.
 std::string unsettled_text(const Features& features, double spread) {
@@ -93,6 +109,7 @@ void append_measurement(std::string& text, const Evaluation& evaluation, const F
   text += '\n';
   if (const std::string against = against_parent(evaluation.features); !against.empty())
     text += "against the kernel that it was made from, in pairs: " + against + '\n';
+  text += modules_text(evaluation.features);
   double widest = measurement.spread;
   if (!measurement.shapes.empty()) {
     text += "shapes:\n";

@@ -231,22 +231,33 @@ std::string launch_text(const Problem& problem) {
   return text;
 }
 
+/// What a kernel of an answer in Python may be written with, and what each costs.
+std::string maker_text() {
+  return "On a GPU, a kernel of your own is a function with @triton.jit where Triton is installed, or CUDA "
+         "C++ "
+         "that torch.cuda._compile_kernel(source, name) compiles in about a second; with "
+         "torch.utils.cpp_extension.load_inline each answer takes about a minute to build. Everything is in "
+         "the "
+         "one file. Tensors that forward is given are on the device where it runs: make others there "
+         "(device=x.device).\n";
+}
+
 /// What is in the place of arguments, shapes and builds where a module says what is right.
 /// A function of a definition or another task: what it takes and gives is in the text's own `TASK`.
 std::string task_text(const Problem& problem) {
   return "\nThe function, which says what is right, and the calls that are judged and timed:\n\n" +
          quoted(problem.reference.source, "python", 100'000) +
          fmt::format(
-             "\n`{}` is a file of Python: plain PyTorch, Triton, or another installed library. It defines "
+             "\n\n`{}` is a file of Python: plain PyTorch, Triton, or another installed library. It defines "
              "`{}`, which is called with the same inputs in the same order. Inputs are drawn anew, also from "
              "other distributions than the generator's within its range, and outputs are compared with the "
              "function computed in f64 where it can be, by the tolerances above. Types and shapes of outputs "
-             "must be the function's.\n\nWhat is timed: calls on tensors that are there already, without "
+             "must be the function's.\n{}\nWhat is timed: calls on tensors that are there already, without "
              "gradients, by a clock outside of the process, for each shape. What it has to prepare once it "
              "may "
              "do in the first call. It counts as faster if interleaved pairs of calls, one of each, show "
              "it.\n",
-             clean_text(problem.names.device), clean_text(problem.function));
+             clean_text(problem.names.device), clean_text(problem.function), maker_text());
 }
 
 std::string module_text(const Problem& problem) {
@@ -258,7 +269,7 @@ std::string module_text(const Problem& problem) {
   const bool strict = std::find(problem.reference.flags.begin(), problem.reference.flags.end(), "strict") !=
                       problem.reference.flags.end();
   text += fmt::format(
-      "\n`{}` is a file of Python: plain PyTorch, Triton, or whatever else is installed. It is constructed "
+      "\n\n`{}` is a file of Python: plain PyTorch, Triton, or another installed library. It is constructed "
       "with "
       "get_init_inputs() and takes the module's weights by the names of its parameters and buffers, or by "
       "their "
@@ -270,6 +281,7 @@ std::string module_text(const Problem& problem) {
                        ": f32 may differ by {:g} + {:g} |expected|, f16 and bf16 by {:g} + {:g} |expected|",
                        single.absolute, single.relative, half.absolute, half.relative);
   text += ". Types, shapes and the structure of what forward gives must be the module's.\n";
+  text += maker_text();
   text +=
       "\nWhat is timed: calls of forward on tensors that are there already, without gradients, by a clock "
       "outside "

@@ -165,6 +165,22 @@ ModuleJson ModuleReference::ask(ModuleJson message, const char* type, const char
   return *std::move(reply);
 }
 
+std::vector<std::string> ModuleReference::explain(const std::vector<std::size_t>& shapes, int threads,
+                                                  double seconds, const DevicePeaks& peaks) {
+  ModuleJson known = ModuleJson::object();
+  if (!peaks.levels.empty() && peaks.levels.back().bandwidth)
+    known["bandwidth"] = *peaks.levels.back().bandwidth;
+  for (const auto& [name, rate] :
+       {std::pair("f16", &peaks.f16), std::pair("f32", &peaks.f32), std::pair("f64", &peaks.f64)})
+    if (*rate) known[name] = **rate;
+  return explained_facts(ask({{"type", "explain"},
+                              {"shapes", shapes},
+                              {"threads", threads},
+                              {"seconds", seconds},
+                              {"peaks", std::move(known)}},
+                             "explained", "while it told of the module"));
+}
+
 ModuleJson ModuleReference::weights(int side, const std::string& mode, std::uint64_t seed) {
   const ModuleJson reply = ask({{"type", "weights"},
                                 {"side", side},

@@ -15,6 +15,7 @@
 
 #include "frozen_program.hpp"
 #include "judge/arena.hpp"
+#include "kernelsearch/core/device_peaks.hpp"
 #include "kernelsearch/judge/host_options.hpp"
 #include "module_messages.hpp"
 #include "process/scratch_folder.hpp"
@@ -58,6 +59,10 @@ class ModuleReference {
   [[nodiscard]] const ModuleLayout& layout() const noexcept { return *layout_; }
   [[nodiscard]] std::byte* data() const noexcept { return memory_.data(); }
 
+  /// What models are told of calls of these shapes, a line each; at most about `seconds` go by. `peaks`: with
+  /// what the device allows each operator, where it is known.
+  [[nodiscard]] std::vector<std::string> explain(const std::vector<std::size_t>& shapes, int threads,
+                                                 double seconds, const DevicePeaks& peaks);
   /// Constructs the module for one side as a candidate was, with weights that the candidate can take.
   /// Returns handles where memory is a device's.
   ModuleJson weights(int side, const std::string& mode, std::uint64_t seed);

@@ -51,6 +51,9 @@ constexpr double seconds_checking_again = 0.25;
 /// `requests_apart`.
 constexpr double seconds_verifying = 1.0, seconds_verifying_each = 4.0;
 constexpr std::size_t requests_apart = 4;
+/// For what models are told: the number of shapes, and how long it may take to find out.
+constexpr std::size_t most_explained = 3;
+constexpr double seconds_explaining = 1.0;
 /// For a shape's pairs: most of it goes by while inputs are drawn and outputs checked.
 constexpr double pairing_seconds = 8.0;
 
@@ -608,9 +611,32 @@ const HostOptions& ModuleEvaluator::options() const noexcept {
 }
 
 std::vector<std::string> ModuleEvaluator::facts() const {
-  std::vector<std::string> facts = impl_->described.facts;
-  facts.insert(facts.end(), impl_->described.notes.begin(), impl_->described.notes.end());
+  Impl& self = *impl_;
+  std::vector<std::string> facts = self.described.facts;
+  const auto add = [&facts](const std::vector<std::string>& more) {
+    facts.insert(facts.end(), more.begin(), more.end());
+  };
+  add(self.described.notes);
+  if (!self.described.explains) return facts;
+  std::vector<std::size_t> shapes;
+  for (std::size_t s = 0; s < self.problem.shapes.size() && shapes.size() < most_explained; ++s)
+    if (self.problem.shapes[s].weight > 0) shapes.push_back(s);
+  const std::scoped_lock lock(self.measuring);
+  try {
+    // A processor's roofline depends on the caches that a call finds its tensors in.
+    const DevicePeaks peaks = self.peaks && self.described.device_memory ? self.peaks(true) : DevicePeaks();
+    add(self.own_bench().reference.explain(shapes, self.problem.threads, seconds_explaining, peaks));
+  } catch (const DeviceError& error) {
+    // Nothing is judged by it. The next candidate gets a new reference.
+    self.bench.reset();
+    facts.emplace_back("what its calls do is not known: the reference failed when it was asked");
+    if (self.options.notes) self.options.notes(error.what());
+  }
   return facts;
+}
+
+std::vector<std::string> ModuleEvaluator::features() const {
+  return impl_->described.features;
 }
 
 }  // namespace kernelsearch

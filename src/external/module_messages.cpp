@@ -201,9 +201,16 @@ Result<ModuleDescription> try_description(const ModuleJson& reply, std::size_t s
   said.facts = module_texts(reply, "facts");
   said.notes = module_texts(reply, "notes");
   said.trivial = module_texts(reply, "trivial");
-  if (const auto compiles = reply.find("compiles"); compiles != reply.end() && compiles->is_boolean())
-    said.compiles = compiles->get<bool>();
+  said.features = module_texts(reply, "features");
+  for (const auto& [key, into] :
+       {std::pair("compiles", &said.compiles), std::pair("explains", &said.explains)})
+    if (const auto found = reply.find(key); found != reply.end() && found->is_boolean())
+      *into = found->get<bool>();
   return said;
+}
+
+std::vector<std::string> explained_facts(const ModuleJson& reply) {
+  return module_texts(reply, "facts");
 }
 
 Result<ModuleCheck> try_check(const ModuleJson& reply) {

@@ -29,6 +29,7 @@
 ///
 ///   to the reference             it answers
 ///   describe  module, class      described  what a call takes and gives: ModuleDescription
+///   explain   shapes, peaks      explained  what models are told of it (`facts`), where `explains` was said
 ///   load      shapes, offsets    loaded
 ///   weights   side, mode, seeds  weights    the state is in memory, where its names or their order say which
 ///   draw      shape, slots, seed drawn      the inputs of these slots are in memory
@@ -91,7 +92,9 @@ struct ModuleDescription {
   std::vector<TensorSpec> state;
   std::string precision;  ///< `f64`, or `native` where the module cannot be computed in f64
   std::vector<std::string> facts, notes, trivial;
-  bool compiles = false;  ///< torch.compile is there
+  std::vector<std::string> features;  ///< what strategies may ask for, e.g. `triton`
+  bool compiles = false;              ///< torch.compile is there
+  bool explains = false;              ///< it answers `explain`
 };
 
 /// What the reference says of one call.
@@ -116,6 +119,8 @@ struct ModuleRan {
                                                   std::string_view id);
 /// `shapes`: how many the problem has.
 [[nodiscard]] Result<ModuleDescription> try_description(const ModuleJson& reply, std::size_t shapes);
+/// What models are told of the module in addition to its description, a line each.
+[[nodiscard]] std::vector<std::string> explained_facts(const ModuleJson& reply);
 [[nodiscard]] Result<ModuleCheck> try_check(const ModuleJson& reply);
 /// `layout`: it was asked for.
 [[nodiscard]] Result<ModuleRan> try_ran(const ModuleJson& reply, std::size_t calls, bool layout);

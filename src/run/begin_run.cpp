@@ -183,9 +183,8 @@ void describe_machine(RunImpl& run, const AnyEvaluator& evaluator, bool own, Sys
   StoredOptions& stored = run.stored;
   const RunOptions& o = stored.options;
   if (stored.machine.empty()) {
-    if (own || run.problem.external) {  // only an evaluator of one's own can say what it measures on
-      stored.machine =
-          "- device: " + evaluator.device_id() + "\n- compiler: " + evaluator.toolchain_id() + '\n';
+    if (own || run.problem.external) {  // only the evaluator can say what it measures on
+      stored.machine = machine_text(evaluator);
     } else {
       const MachineFacts facts = machine_facts(run.problem, o.measurement, evaluator.toolchain_id());
       stored.machine = machine_text(run.problem, facts);
@@ -193,6 +192,7 @@ void describe_machine(RunImpl& run, const AnyEvaluator& evaluator, bool own, Sys
     }
   }
   setup.hardware = stored.machine;
+  add_features(setup.device, evaluator.features());
   setup.facts.peaks = read_peaks(stored.peaks).value_or(DevicePeaks{});
   setup.facts.cold = o.measurement.cache == "cold";
 }

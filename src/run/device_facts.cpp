@@ -15,6 +15,7 @@
 #include "kernelsearch/evaluator/gpu/gpu_roofline.hpp"
 #include "kernelsearch/evaluator/host/host_peaks.hpp"
 #include "kernelsearch/judge/machine.hpp"
+#include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/run/measurement.hpp"
 #include "kernelsearch/store/json.hpp"
 
@@ -58,8 +59,15 @@ MethodDevice method_device(Backend backend, const std::vector<int>& devices) {
 
 MethodDevice method_device(const Problem& problem, const std::vector<int>& devices) {
   MethodDevice device = method_device(problem.backend, devices);
+  if (has_module_reference(problem)) device.features.emplace_back("torch");
   if (is_device(problem.backend) && problem.launch.empty()) device.features.emplace_back("host_launch");
   return device;
+}
+
+void add_features(MethodDevice& device, const std::vector<std::string>& more) {
+  for (const std::string& feature : more)
+    if (std::find(device.features.begin(), device.features.end(), feature) == device.features.end())
+      device.features.push_back(feature);
 }
 
 std::string environment_of(Backend backend, const std::string& sandbox) {

@@ -17,6 +17,8 @@ namespace kernelsearch::detail {
 
 /// The same for a problem: with a launch function kernels bring their own launches (`host_launch`).
 [[nodiscard]] MethodDevice method_device(const Problem& problem, const std::vector<int>& devices);
+/// Those that it does not have yet.
+void add_features(MethodDevice& device, const std::vector<std::string>& more);
 
 /// How a run has the device, for the record: a JSON object with the `sandbox`, where one is told, and of host
 /// problems the `cores` that it may use and the `governor` of their clock.

@@ -128,6 +128,7 @@ SystemSetup setup_of(const Problem& problem, const SystemEntry& system, const Fi
   setup.inner_trials = options.inner_trials.value_or(tunes ? usual_inner_trials : 0);
   setup.device = detail::method_device(problem, options.measurement.devices);
   MachineFacts facts;
+  std::string own_words;  // of an evaluator that alone knows what it measures on
   if (options.machine) {
     facts = *options.machine;
     setup.device = facts.device;
@@ -136,7 +137,12 @@ SystemSetup setup_of(const Problem& problem, const SystemEntry& system, const Fi
   } else {
     std::string toolchain;
     try {
-      toolchain = make_evaluator(problem, options.measurement).toolchain_id();
+      const AnyEvaluator evaluator = make_evaluator(problem, options.measurement);
+      toolchain = evaluator.toolchain_id();
+      if (problem.external) {
+        own_words = machine_text(evaluator);
+        detail::add_features(setup.device, evaluator.features());
+      }
     } catch (const ConfigError&) {
       // A module that its reference refuses cannot be searched: its first question would mislead.
       if (has_module_reference(problem)) throw;
@@ -144,7 +150,7 @@ SystemSetup setup_of(const Problem& problem, const SystemEntry& system, const Fi
     }
     facts = machine_facts(problem, options.measurement, std::move(toolchain));
   }
-  setup.hardware = machine_text(problem, facts);
+  setup.hardware = problem.external && !options.machine ? own_words : machine_text(problem, facts);
   setup.facts.peaks = facts.peaks;
   setup.facts.cold = cache_mode(options.measurement, problem.backend) == "cold";
   if (system.settings != nullptr) setup.earlier = system.settings(setup);

@@ -345,4 +345,12 @@ std::string machine_text(const Problem& problem, const MachineFacts& facts) {
   return problem.backend == Backend::host ? host_text(problem, facts) : gpu_text(problem, facts);
 }
 
+std::string machine_text(const AnyEvaluator& evaluator) {
+  std::string text = "- device: " + evaluator.device_id() + '\n';
+  const std::vector<std::string> facts = evaluator.facts();
+  if (facts.empty()) text += "- compiler: " + evaluator.toolchain_id() + '\n';
+  for (const std::string& fact : facts) text += "- " + fact + '\n';
+  return text;
+}
+
 }  // namespace kernelsearch

@@ -63,7 +63,7 @@ KernelBandSettings KernelBandSettings::v2() {
 }
 
 const std::array<std::string_view, 6>& published_strategies(Backend backend) {
-  return is_device(backend) ? gpu_strategies : host_strategies;
+  return backend == Backend::host ? host_strategies : gpu_strategies;
 }
 
 std::vector<std::string> kernelband_profile(Backend backend) {

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "kernelsearch/core/error.hpp"
+#include "kernelsearch/problem/module_problem.hpp"
 #include "kernelsearch/systems/helion_hybrid.hpp"
 #include "kernelsearch/systems/helion_lfbo.hpp"
 #include "kernelsearch/systems/helion_llm.hpp"
@@ -12,7 +14,10 @@
 namespace kernelsearch::systems::made {
 namespace {
 
+constexpr const char* no_tunables = "this system chooses values of tunables, and a PyTorch module has none";
+
 LlmConfigSearchOptions asking(const SystemSetup& setup, LlmConfigSearchOptions options) {
+  refuse_module(setup.problem, no_tunables);
   options.seed = setup.seed;
   options.device = setup.hardware;
   options.facts = setup.facts;
@@ -56,6 +61,11 @@ SystemSearch search_of(std::pair<Policy, TemplateGenerator> parts) {
 }
 
 }  // namespace
+
+void refuse_module(const Problem& problem, const char* why) {
+  if (has_module_reference(problem))
+    detail::raise<ConfigError>(why, problem.name, "choose a system whose models write files, e.g. stark");
+}
 
 std::vector<SystemOption> helion_lfbo_options() {
   const HelionLfboSettings standard;
@@ -106,6 +116,7 @@ std::vector<SystemOption> helion_lfbo_options() {
 }
 
 SystemSearch helion_lfbo(SystemSetup setup) {
+  refuse_module(setup.problem, no_tunables);
   HelionLfboSettings settings;
   settings.search.seed = setup.seed;
   settings.search.initial = setup.options.count("initial");

@@ -117,6 +117,7 @@ WorkflowOptions peak_workflow_of(const SystemOptions& given, std::string_view se
 }
 
 std::string peak_settings(const SystemSetup& setup) {
+  refuse_module(setup.problem, "this system's transformations are edits of C++, CUDA, HIP and shaders");
   const std::string named = setup.options.text("workflow"), present = setup.options.text("present");
   if (!setup.earlier.empty()) {
     const auto stored = nlohmann::json::parse(setup.earlier, nullptr, false);

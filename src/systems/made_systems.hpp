@@ -50,6 +50,9 @@ namespace kernelsearch::systems::made {
 /// Makes a stored kernel again: its space is the problem's with what its text declares.
 [[nodiscard]] KernelMaker kernels_of(const Problem& problem);
 
+/// A ConfigError for a problem whose reference is a PyTorch module; `why` it is not for this system.
+void refuse_module(const Problem& problem, const char* why);
+
 /// A count as the registry has it.
 [[nodiscard]] inline std::int64_t whole(std::size_t count) {
   return static_cast<std::int64_t>(count);

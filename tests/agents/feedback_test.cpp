@@ -42,6 +42,20 @@ TEST_CASE("feedback: times of shapes, speedup with its interval, features") {
   CHECK(!holds(text, "large"));
 }
 
+TEST_CASE("feedback: a module against torch.compile and the baseline") {
+  Outcome outcome;
+  outcome.evaluation = Evaluation::succeeded(1.5e-3);
+  outcome.evaluation.features.set("torch.over_compile", 0.81);
+  outcome.evaluation.features.set("torch.over_compile_low", 0.75);
+  outcome.evaluation.features.set("torch.over_compile_high", 0.9);
+  std::string text = feedback_text(outcome);
+  CHECK(holds(text,
+              "against torch.compile of the reference, in pairs: 0.81 times as fast (95 %: 0.75 to 0.9)\n"));
+  CHECK(!holds(text, "the baseline"));
+  outcome.evaluation.features.set("torch.over_baseline", 2);
+  CHECK(holds(feedback_text(outcome), "against the baseline, in pairs: 2 times as fast\n"));
+}
+
 TEST_CASE("feedback: failing indices and values, and how far it came") {
   Outcome outcome;
   outcome.evaluation =

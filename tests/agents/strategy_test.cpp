@@ -24,12 +24,13 @@ std::string file_with_strategy(const std::string& strategy) {
 }  // namespace
 
 TEST_CASE("strategies: KernelBand's set is there for GPUs, with what it relieves") {
-  for (const char* backend : {"cuda", "hip"}) {
+  for (const char* backend : {"cuda", "hip", "external"}) {
     const auto strategies = read_strategies(backend);
     const auto names = strategy_names(strategies);
     for (const char* name :
          {"tiling", "vectorization", "fusion", "access_layout", "pipelining", "reordering"})
       CHECK(std::find(names.begin(), names.end(), name) != names.end());
+    if (std::string(backend) == "external") continue;  // counters see the whole program
     const auto targets = strategy_targets(strategies);
     const auto target = [&](const std::string& name) {
       for (const StrategyTarget& one : targets)
@@ -41,7 +42,8 @@ TEST_CASE("strategies: KernelBand's set is there for GPUs, with what it relieves
     CHECK(target("pipelining") == "sm_utilisation");
   }
   CHECK(read_strategies("host").size() >= 6);
-  CHECK(read_strategies("").size() == read_strategies("host").size() + read_strategies("cuda").size());
+  CHECK(read_strategies("").size() ==
+        read_strategies("host").size() + read_strategies("cuda").size() + read_strategies("external").size());
 }
 
 TEST_CASE("strategies: a condition decides only where its features are known") {
@@ -106,7 +108,7 @@ TEST_CASE("strategies: the files keep to their schema's keys and required member
   for (const auto& [key, value] : item["properties"]["on"]["items"]["properties"].items())
     of_devices.insert(key);
   CHECK(of_devices == std::set<std::string>{"needs", "lacks", "steps", "knobs", "hazards"});
-  for (const char* file : {"gpu", "host"}) {
+  for (const char* file : {"gpu", "host", "module"}) {
     std::ifstream data(std::string(KERNELSEARCH_SOURCE_DIR "/data/strategies/") + file + ".json");
     for (const auto& strategy : nlohmann::json::parse(data)["strategies"]) {
       for (const auto& [key, value] : strategy.items()) CHECK(known.contains(key));
@@ -142,8 +144,14 @@ TEST_CASE("strategies: a model is shown the steps that are for its device") {
   CHECK(has_part(text_on("host", "tiling", {}), "Steps:\n1. "));
   CHECK(has_part(text_on("host", "tiling", {}), "What goes wrong:\n- "));
   CHECK(!has_part(text_on("host", "tiling", {}), "512 bits"));
+  // Programs of other kinds are no PyTorch modules.
+  CHECK(on_device(read_strategies("external"), {}).empty());
+  CHECK(has_part(text_on("external", "epilogue", {0, {"torch"}}), "torch.addmm"));
+  CHECK(!has_part(text_on("external", "epilogue", {0, {"torch"}}), "Triton"));
+  CHECK(has_part(text_on("external", "epilogue", {0, {"torch", "gpu", "triton"}}), "tl.math.erf"));
+  CHECK(text_on("external", "split_reduction", {0, {"torch", "gpu"}}).empty());
   // Nothing tells them to declare what nothing may search.
-  for (const char* backend : {"host", "cuda"})
+  for (const char* backend : {"host", "cuda", "external"})
     for (const Strategy& strategy : read_strategies(backend))
       CHECK(!has_part(strategy.description, "tunable"));
 

@@ -6,9 +6,13 @@
 
 #include <fstream>
 #include <limits>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/problem/definition_problem.hpp"
 #include "kernelsearch/problem/digest.hpp"
 #include "kernelsearch/problem/read_problem.hpp"
@@ -85,8 +89,38 @@ TEST_CASE("ModuleEvaluator: an honest answer is timed and checked, beside the mo
   check_has(evaluation.provenance, "; not compared with torch.compile: there is no torch.compile");
   check_has(evaluator.device_id(), "a clock, by scripted");
   check_has(evaluator.toolchain_id(), "module by scripted 1, timed by slope, digest ");
-  CHECK(evaluator.facts() == std::vector<std::string>{"a note"});
+  CHECK(evaluator.facts() == std::vector<std::string>{"a fact", "a note"});
+  CHECK(evaluator.features().empty());
   check_has(refused_module("odd work"), "describes work without a number for \"bytes\"");
+}
+
+TEST_CASE("ModuleEvaluator: models are told what its calls do, of the first timed shapes") {
+  NEEDS_SYSTEM_PYTHON
+  const TemporaryFolder folder;
+  constexpr const char* shapes =
+      R"([{"name": "a", "weight": 0}, {"name": "b"}, {"name": "c"}, {"name": "d"}, {"name": "e"}])";
+  const ModulePeaks unasked = [](bool) -> DevicePeaks { throw std::logic_error("of a processor"); };
+  const AnyEvaluator evaluator(
+      ModuleEvaluator(scripted_module(folder.path(), "explains", shapes), quick_module(), unasked));
+  CHECK(evaluator.facts() ==
+        std::vector<std::string>{"a fact", "a note", "operator 1: mul -> f32[64] of shape 1",
+                                 "operator 1: mul -> f32[64] of shape 2",
+                                 "operator 1: mul -> f32[64] of shape 3", "1 thread, 1 s, peaks []"});
+  CHECK(evaluator.features() == std::vector<std::string>{"torch", "gpu", "triton"});
+}
+
+TEST_CASE("ModuleEvaluator: a reference that ends while it tells of its calls is started again") {
+  NEEDS_SYSTEM_PYTHON
+  const TemporaryFolder folder;
+  std::string noted;
+  HostOptions options = quick_module();
+  options.notes = [&noted](std::string_view note) { noted = note; };
+  ModuleEvaluator evaluator(scripted_module(folder.path(), "explains and dies"), options);
+  const std::vector<std::string> facts = evaluator.facts();
+  REQUIRE(facts.size() == 3);
+  CHECK(facts[2] == "what its calls do is not known: the reference failed when it was asked");
+  check_has(noted, "the reference is gone: the reference ended while it told of the module");
+  CHECK(evaluator.evaluate(module_answer("honest"), {}).verdict == Verdict::ok);
 }
 
 TEST_CASE(

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernelsearch/evaluator/evaluator.hpp"
 #include "kernelsearch/evaluator/pairing_evaluator.hpp"
@@ -56,6 +57,10 @@ class AnyEvaluator {
   [[nodiscard]] std::string toolchain_id() const { return model_->toolchain_id(); }
   /// The device for people; its id where the evaluator has no name for it.
   [[nodiscard]] std::string device_name() const { return model_->device_name(); }
+  /// What models are told of the problem that only the evaluator knows, a line each.
+  [[nodiscard]] std::vector<std::string> facts() const { return model_->facts(); }
+  /// What strategies may ask for that only the evaluator knows (MethodDevice::features).
+  [[nodiscard]] std::vector<std::string> features() const { return model_->features(); }
   /// The champion's time divided by the candidate's, in interleaved pairs; nothing where the evaluator cannot
   /// compare. A ConfigError if one of them is not ok.
   [[nodiscard]] std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
@@ -84,6 +89,8 @@ class AnyEvaluator {
     [[nodiscard]] virtual std::string device_id() const = 0;
     [[nodiscard]] virtual std::string device_name() const = 0;
     [[nodiscard]] virtual std::string toolchain_id() const = 0;
+    [[nodiscard]] virtual std::vector<std::string> facts() const = 0;
+    [[nodiscard]] virtual std::vector<std::string> features() const = 0;
     [[nodiscard]] virtual std::optional<Speedup> compare(const Candidate& candidate,
                                                          const Candidate& champion,
                                                          const PairOptions& pairs) = 0;
@@ -116,6 +123,18 @@ class AnyEvaluator {
         return evaluator.device_id();
     }
     [[nodiscard]] std::string toolchain_id() const override { return evaluator.toolchain_id(); }
+    [[nodiscard]] std::vector<std::string> facts() const override {
+      if constexpr (requires(const E& e) { e.facts(); })
+        return evaluator.facts();
+      else
+        return {};
+    }
+    [[nodiscard]] std::vector<std::string> features() const override {
+      if constexpr (requires(const E& e) { e.features(); })
+        return evaluator.features();
+      else
+        return {};
+    }
     [[nodiscard]] std::optional<Speedup> compare(const Candidate& candidate, const Candidate& champion,
                                                  const PairOptions& pairs) override {
       if constexpr (PairingEvaluator<E, Candidate>)

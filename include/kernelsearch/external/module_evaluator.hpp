@@ -56,8 +56,12 @@ class ModuleEvaluator {
   [[nodiscard]] std::string toolchain_id() const;
   [[nodiscard]] const Problem& problem() const noexcept;
   [[nodiscard]] const HostOptions& options() const noexcept;
-  /// What the reference says of the module, a line each: versions, inputs and outputs, what was noticed.
+  /// What the reference says of the module, a line each: versions, inputs and outputs, what was noticed; the
+  /// operators of a call with what each moves and computes, their least times where the device's peaks are
+  /// known, and which operators take eager PyTorch's time. Takes about a second at most.
   [[nodiscard]] std::vector<std::string> facts() const;
+  /// What strategies may ask for: `torch`; `gpu` and `triton` where tensors are on a device.
+  [[nodiscard]] std::vector<std::string> features() const;
 
  private:
   struct Impl;

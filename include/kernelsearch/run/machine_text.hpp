@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernelsearch/core/device_peaks.hpp"
+#include "kernelsearch/evaluator/any_evaluator.hpp"
 #include "kernelsearch/evaluator/gpu/gpu_device.hpp"
 #include "kernelsearch/evaluator/host/host_prices.hpp"
 #include "kernelsearch/judge/machine.hpp"
@@ -43,5 +44,8 @@ struct MachineFacts {
 /// without opt-in), the alignment of buffers, and what the compiler cannot include. The same bytes for the
 /// same facts.
 [[nodiscard]] std::string machine_text(const Problem& problem, const MachineFacts& facts);
+
+/// The same where only the evaluator knows what it measures on, and what it says of the problem.
+[[nodiscard]] std::string machine_text(const AnyEvaluator& evaluator);
 
 }  // namespace kernelsearch

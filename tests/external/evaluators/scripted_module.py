@@ -3,8 +3,9 @@
 """Both roles of the contract of modules (docs/torch.md) without PyTorch: y = w x of 64 numbers, and x is left as it was.
 
 A shape may have a variable `added`, and is y = w x + added then. A candidate's text is how it behaves: honest, or how it cheats or breaks.
-A module "changes x" has an input that a call may change. One that is "slow at N" takes SECONDS of its text, "for SECONDS s", to say what is
-right of the Nth call that it is asked about with the same weights. One that is "plain again" knows no other contents for a side's second weights.
+A module that "explains" says what its calls do, and one that "dies" ends then. A module "changes x" has an input that a call may change.
+One that is "slow at N for SECONDS s" takes that long to say what is right of the Nth call that it is asked about with the same weights. One
+that is "plain again" knows no other contents for a side's second weights.
 """
 
 import ctypes
@@ -55,7 +56,13 @@ def reference():
             say("described", message, protocol=1 if "old" in message["module"] else 2, name="scripted", version="1",
                 device="a clock", precision="f64", init={"list": []},
                 shapes=[shape] * (1 if "one" in message["module"] else len(message["shapes"])),
-                state=[{"name": "w", "type": "f32", "shape": [1], "strides": [1]}], notes=["a note"], compiles=False)  # fmt: skip
+                state=[{"name": "w", "type": "f32", "shape": [1], "strides": [1]}], notes=["a note"], compiles=False, facts=["a fact"],
+                **({"explains": True, "features": ["torch", "gpu", "triton"]} if "explains" in message["module"] else {}))  # fmt: skip
+        elif kind == "explain":
+            if "dies" in state["module"]:
+                os._exit(3)
+            asked = f"{message['threads']} thread, {message['seconds']:g} s, peaks {sorted(message['peaks'])}"
+            say("explained", message, facts=[f"operator 1: mul -> f32[64] of shape {one}" for one in message["shapes"]] + [asked])
         elif kind == "load":
             state["memory"] = mmap.mmap(3, message["bytes"])
             state["at"] = [one["inputs"][0] for one in message["shapes"]]
