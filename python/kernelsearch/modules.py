@@ -1672,17 +1672,18 @@ class Reference:
         strictly = STRICT.get(kind, 0.1) * (expected.abs() + min(1.0, scale)) + 1e-300
         bound = strictly if self.strict else absolute + relative * expected.abs() + 1e-300
         distance = (given - expected).abs()
-        distance = torch.where(same, torch.zeros_like(distance), distance)
-        off, beyond = ~same & ~(distance <= allowed * bound), None
+        # Within the bound of an infinity would be any number.
+        off, beyond = ~same & ~((distance <= allowed * bound) & rounded.isfinite()), None
         if shape.tolerance is not None and not self.strict:
             beyond = self.forbidden(shape, answer, expected)
             if shape.tolerance["error_cap"] is not None:
                 beyond = beyond | (~same & ~(distance <= shape.tolerance["error_cap"] * max(1, allowed)))
-        return off, beyond, self.worst(distance / bound), self.worst(distance / strictly)
+        # NaN that is expected is no error.
+        return off, beyond, self.worst((distance / bound)[~same]), self.worst((distance / strictly)[~same])
 
     @staticmethod
     def worst(ratio):
-        value = float(ratio.max())
+        value = float(ratio.max()) if ratio.numel() else 0.0
         return value if not math.isnan(value) else math.inf
 
 

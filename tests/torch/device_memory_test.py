@@ -3,25 +3,8 @@
 """Memory that two processes share by handles, with a driver that is a table: which places are handed on, and which are refused."""
 
 import base64
-import importlib.util
-import os
-import pathlib
-import sys
 
-try:
-    import torch
-except ImportError:
-    named = os.environ.get("KERNELSEARCH_PYTHON", "")
-    if not named or os.path.realpath(named) == os.path.realpath(sys.executable):
-        print("skipped: no PyTorch; name a Python that has it in KERNELSEARCH_PYTHON")
-        sys.exit(77)
-    os.execv(named, [named, *sys.argv])
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("modules", ROOT / "python" / "kernelsearch" / "modules.py")
-modules = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(modules)
-modules.torch = torch
+from with_torch import modules, torch
 
 allocations = {0x1000: 512, 0x9000: 256}
 opened_at = {b"O" * 64: 0x9000}
