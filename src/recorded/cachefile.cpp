@@ -158,6 +158,7 @@ class Cachefile {
           if (raw_.names.empty()) {
             JsonReader names(text_, source_, in_.position());
             take_names(names);
+            if (raw_.names.empty()) missing("records with tunables and a time");
           }
           one_of_list(in_);
         }

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/recorded/read_recording.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "formats.hpp"
 #include "kernelsearch/core/error.hpp"
+#include "kernelsearch/core/impl/utf8.hpp"
 #include "kernelsearch/recorded/stored_run.hpp"
 #include "kernelsearch/store/run_store.hpp"
 #include "raw_recording.hpp"
@@ -17,9 +20,20 @@ namespace {
 
 using namespace recorded;
 
+/// The text with U+FFFD in place of bytes outside of UTF-8, as it would have once the recording is written.
+std::string in_utf8(std::string_view text) {
+  std::string good;
+  good.reserve(text.size());
+  for (std::size_t at = 0, length = 0; at < text.size(); at += std::max<std::size_t>(length, 1)) {
+    length = detail::utf8_length(text, at);
+    good += length > 0 ? text.substr(at, length) : detail::utf8_replacement;
+  }
+  return good;
+}
+
 RawRecording parse(const Format& format, std::string_view text, const std::string& source,
                    const ReadRecordingOptions& options) {
-  RawRecording raw = format.read(without_mark(text), source, options);
+  RawRecording raw = format.read(in_utf8(without_mark(text)), source, options);
   raw.format = format.name;
   return raw;
 }

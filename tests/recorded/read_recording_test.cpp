@@ -15,6 +15,7 @@
 #include "kernelsearch/recorded/write_recording.hpp"
 #include "recordings.hpp"
 #include "support/approx.hpp"
+#include "support/check_has.hpp"
 
 using namespace kernelsearch;
 using kernelsearch::test::approx;
@@ -512,12 +513,27 @@ TEST_CASE(
       shelf.read("results.json", records.substr(0, records.find("{\"block\": 32, \"fast\": false") + 20));
   CHECK(cut.trials.size() == 2);
   CHECK(noted(cut, "cut in the middle"));
-  for (const char* wrong : {"[1, 2]", "[]", "[[]]", "[{}]", R"([{"time": 1}])", "[\"a\"]"}) {
+  for (const char* wrong : {"[1, 2]", "[]", "[[]]", "[{}]", R"([{"time": 1}])", "[\"a\"]",
+                            R"([{"times": {}}, {"a": 1, "time": 2}])"}) {
     CAPTURE(wrong);
     CHECK_FALSE(error_of(shelf, "b.json", wrong).empty());
   }
   CHECK(shelf.read("a.json", "\xef\xbb\xbf" + old_cachefile).trials.size() ==
         shelf.read("b.json", old_cachefile).trials.size());
+}
+
+TEST_CASE("read_recording: bytes outside of UTF-8 are the same when it is read, written and read again") {
+  const Shelf shelf;
+  const std::string text =
+      "[{\"n\xff\": 1, \"c\": \"\xfe\", \"time\": 2.0}, {\"n\xff\": 2, \"c\": \"\xfd\", \"time\": 3.0}]";
+  const Recording first = shelf.read("latin.json", text);
+  CHECK(first.space.tunable(0).name == "n\xef\xbf\xbd");
+  const Recording again = shelf.read("again.t4.json", t4_text(first));
+  REQUIRE(again.trials.size() == 2);
+  CHECK(again.space.tunable(0).name == first.space.tunable(0).name);
+  CHECK(again.space.tunable(1).values == std::vector<Value>{Value{std::string("\xef\xbf\xbd")}});
+  // Names that only such bytes tell apart are one name.
+  check_has(error_of(shelf, "two.json", "[{\"n\xff\": 1, \"n\xfe\": 2, \"time\": 2.0}]"), "n\xef\xbf\xbd");
 }
 
 TEST_CASE("read_recording: T4's words for failures") {
