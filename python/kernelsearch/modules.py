@@ -1449,9 +1449,6 @@ class Reference:
             name = f", shape {self.shapes[number].told['name']}" if len(self.shapes) > 1 else ""
             facts.append(f"a call of the reference as PyTorch runs it{name}, operator by operator without views: bytes read and written, operations of products where PyTorch counts them")  # fmt: skip
             facts += self.explained_shape(self.shapes[number], model, message, ends)
-        del model
-        if self.device == "cuda":
-            torch.cuda.empty_cache()
         return {"facts": [cut_line(line) for line in facts]}
 
     def described(self):
@@ -1658,20 +1655,15 @@ class Reference:
         if shape.tolerance is not None:
             absolute, relative = shape.tolerance["absolute"], shape.tolerance["relative"]
         expected, given = expected.double(), answer.double()
-        if shape.tolerance is None:
+        distance, size = (given - expected).abs_(), expected.abs()
+        strictly = (size + min(1.0, scale)).mul_(STRICT.get(kind, 0.1)).add_(1e-300)
+        bound = strictly if self.strict else size.mul_(relative).add_(absolute + 1e-300)
+        error, strict = distance / bound, distance / strictly
+        if shape.tolerance is None and self.worst(error) <= allowed:
             # Nearly always all of it is right, which is seen in a third of the time.
-            distance, size = (given - expected).abs_(), expected.abs()
-            strictly = (size + min(1.0, scale)).mul_(STRICT.get(kind, 0.1)).add_(1e-300)
-            bound = strictly if self.strict else size.mul_(relative).add_(absolute + 1e-300)
-            strict = float(strictly.reciprocal_().mul_(distance).max()) if bound is not strictly else None
-            error = float(distance.div_(bound).max())
-            if error <= allowed and (strict is None or math.isfinite(strict)):
-                return torch.zeros((), dtype=torch.bool), None, error, error if strict is None else strict
+            return torch.zeros((), dtype=torch.bool), None, self.worst(error), self.worst(strict)
         rounded = expected.to(answer.dtype).double()  # what is too large for the type is infinite there
         same = (given == expected) | (given == rounded) | (given.isnan() & rounded.isnan())
-        strictly = STRICT.get(kind, 0.1) * (expected.abs() + min(1.0, scale)) + 1e-300
-        bound = strictly if self.strict else absolute + relative * expected.abs() + 1e-300
-        distance = (given - expected).abs()
         # Within the bound of an infinity would be any number.
         off, beyond = ~same & ~((distance <= allowed * bound) & rounded.isfinite()), None
         if shape.tolerance is not None and not self.strict:
@@ -1679,7 +1671,7 @@ class Reference:
             if shape.tolerance["error_cap"] is not None:
                 beyond = beyond | (~same & ~(distance <= shape.tolerance["error_cap"] * max(1, allowed)))
         # NaN that is expected is no error.
-        return off, beyond, self.worst((distance / bound)[~same]), self.worst((distance / strictly)[~same])
+        return off, beyond, self.worst(error[~same]), self.worst(strict[~same])
 
     @staticmethod
     def worst(ratio):

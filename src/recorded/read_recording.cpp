@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernelsearch/recorded/read_recording.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,11 +23,16 @@ using namespace recorded;
 std::string in_utf8(std::string_view text) {
   std::string good;
   good.reserve(text.size());
-  for (std::size_t at = 0, length = 0; at < text.size(); at += std::max<std::size_t>(length, 1)) {
-    length = detail::utf8_length(text, at);
-    good += length > 0 ? text.substr(at, length) : detail::utf8_replacement;
+  std::size_t begin = 0;  // of what is good and not taken over yet
+  for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t length = detail::utf8_length(text, at); length > 0) {
+      at += length;
+      continue;
+    }
+    good.append(text, begin, at - begin).append(detail::utf8_replacement);
+    begin = ++at;
   }
-  return good;
+  return good.append(text, begin);
 }
 
 RawRecording parse(const Format& format, std::string_view text, const std::string& source,

@@ -8,7 +8,6 @@ Of a reference without PyTorch (tests/external/evaluators/scripted_module.py), t
 Python has PyTorch, and what that Python says of modules (`explain`).
 """
 
-import importlib.util
 import os
 import pathlib
 import shutil
@@ -119,12 +118,7 @@ HEAD = "import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n    de
 
 def explains():
     """What `explain` says, in a Python with PyTorch."""
-    import torch
-
-    spec = importlib.util.spec_from_file_location("modules", ROOT / "python" / "kernelsearch" / "modules.py")
-    modules = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(modules)
-    modules.torch = torch
+    from with_torch import modules, torch
 
     # Views and memory without contents are left out, equal neighbours are one line, and a row that is read by all is counted once.
     text = HEAD + "return x.t().view(-1)[:6].reshape(2, 3).relu().relu().relu() + torch.empty(3) * 0 + others[0].expand(2, 3)\n"
